@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from benchmarks import locomo, quality
 from benchmarks.answer_scores import score_answer
-from benchmarks.cases import read_gzip
+from benchmarks.cases import Case, read_gzip
 from longmind.config import AgentSettings
+from longmind.errors import InvalidInput
 from longmind.memory import Longmind
 
 ADVERSARIAL = 5
@@ -46,24 +47,68 @@ def questions(folder: Path) -> dict[str, list[tuple[str, str, int]]]:
     }
 
 
+def chosen(folder: Path, conversations: Set[str], every: int, limit: int | None) -> list[tuple[Case, list[int]]]:
+    """Return the conversations to load, each with the numbers of the questions that are asked.
+
+    ``conversations`` holds names, or "tuned" and "untouched"; empty means all. ``limit`` is spread over them.
+    """
+    cases = [
+        case
+        for case in locomo.cases(folder)
+        if not conversations or conversations & {case.name, "tuned" if case.tuned else "untouched"}
+    ]
+    if not cases:
+        raise InvalidInput(
+            f"There is no conversation {', '.join(sorted(conversations))}.", hint="Name one, tuned, or untouched."
+        )
+    counts = {name: len(entries) for name, entries in questions(folder).items()}
+    numbers = [(case, number) for case in cases for number in range(0, counts[case.name], every)]
+    if limit is not None and limit < len(numbers):
+        numbers = [numbers[place * len(numbers) // limit] for place in range(limit)]
+    return [(case, [number for other, number in numbers if other is case]) for case in cases]
+
+
 async def ask(
-    longmind: Longmind, folder: Path, only: int | None, every: int, progress: quality.Progress
+    longmind: Longmind,
+    folder: Path,
+    plan: Sequence[tuple[Case, Sequence[int]]],
+    answers: Path | None,
+    progress: quality.Progress,
 ) -> list[Asked]:
-    """Remember the conversations and ask their questions, of which each ``every``-th; no answer is held back."""
+    """Remember the conversations and ask the chosen questions; no answer is held back.
+
+    With ``answers`` each is written to that file as soon as it is there, and not asked again if it stands there.
+    """
     (await longmind.recaller()).counts_reads = False
-    cases, texts = list(locomo.cases(folder))[:only], questions(folder)
+    texts = questions(folder)
+    known = {(each.case, each.question): each for each in read_answers(answers)} if answers else {}
     asked: list[Asked] = []
-    total = sum(len(texts[case.name][::every]) for case in cases)
-    for case in cases:
-        mem = await quality.load(longmind, "answers", case)
-        for question, right, category in texts[case.name][::every]:
-            began = time.process_time()
-            answer = await mem.ask(question, min_confidence=0.0, use_model=False)
-            spent = 1_000 * (time.process_time() - began)
-            text = answer.text if answer.known else ""
-            asked.append(Asked(case.name, case.tuned, category, question, right, text, answer.confidence, spent))
-            progress(len(asked) / total)
+    total = sum(len(numbers) for _, numbers in plan)
+    for case, numbers in plan:
+        entries = [texts[case.name][number] for number in numbers]
+        mem = None
+        for question, right, category in entries:
+            result = known.get((case.name, question))
+            if result is None:
+                mem = mem or await quality.load(longmind, "answers", case)
+                began = time.process_time()
+                answer = await mem.ask(question, min_confidence=0.0, use_model=False)
+                spent = round(1_000 * (time.process_time() - began), 1)
+                text = answer.text if answer.known else ""
+                result = Asked(case.name, case.tuned, category, question, right, text, answer.confidence, spent)
+                if answers:
+                    with answers.open("a", encoding="utf-8") as stream:
+                        stream.write(json.dumps(asdict(result), ensure_ascii=False) + "\n")
+            asked.append(result)
+            progress(len(asked) / max(1, total))
     return asked
+
+
+def read_answers(path: Path) -> list[Asked]:
+    """Return the answers that an earlier run wrote; none if there is no such file."""
+    if not path.exists():
+        return []
+    return [Asked(**json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines() if line]
 
 
 def rows(asked: Sequence[Asked], least: float) -> Iterator[list[str]]:

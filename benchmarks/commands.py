@@ -60,8 +60,15 @@ async def answers(
     call: Invocation,
     data: Data = DATA,
     embedder: Model = "static",
-    cases: Only = None,
+    conversations: Annotated[
+        str, typer.Option(metavar="NAMES", help="Names of conversations, or tuned, or untouched; all by default.")
+    ] = "",
     every: Annotated[int, typer.Option(min=1, help="Ask only each so manieth question, for a quick look.")] = 1,
+    limit: Annotated[int | None, typer.Option(min=1, help="Ask at most so many questions, spread over all.")] = None,
+    answers_file: Annotated[
+        Path | None,
+        typer.Option("--answers", metavar="FILE", help="Keep every answer here, and continue where a run stopped."),
+    ] = None,
     out: Out = None,
 ) -> None:
     """LoCoMo: how good the answers of `ask` are without a language model, and when it says that it does not know."""
@@ -70,9 +77,10 @@ async def answers(
     from benchmarks import report as results
 
     began = time.perf_counter()
+    plan = benchmark.chosen(data, set(conversations.replace(",", " ").split()), every, limit)
     async with _store(call, embedder) as longmind:
         with _progress(call, "Asking") as progress:
-            asked = await benchmark.ask(longmind, data, cases, every, progress)
+            asked = await benchmark.ask(longmind, data, plan, answers_file, progress)
     rows, figures = list(benchmark.rows(asked, benchmark.LEAST)), benchmark.figures(asked)
     title = f"LoCoMo: answers without a language model ({embedder}, {_backend(call)})"
     result = {
@@ -81,8 +89,10 @@ async def answers(
         "figures": [list(row) for row in figures],
     }
     if out is not None:
-        groups = [row[1] for row in rows if row[0] == "tuned"]
-        series = {half: [float(row[4]) for row in rows if row[0] == half] for half in ("tuned", "untouched")}
+        groups = list(dict.fromkeys(row[1] for row in rows))
+        careful = {(row[0], row[1]): float(row[4]) for row in rows}
+        halves = dict.fromkeys(row[0] for row in rows)
+        series = {half: [careful.get((half, group), 0.0) for group in groups] for half in halves}
         results.write(out, f"answers-{embedder}-{_backend(call)}", result, charts.bars(title, groups, series))
 
     def show() -> None:

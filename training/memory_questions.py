@@ -68,7 +68,7 @@ def chats(entries: Sequence[Entry], seed: int = 5) -> Iterator[Entry]:
         second = chance.choice(posts)
         if second == tuple(entry["context"]):
             continue
-        turns, places = _talk(entry["context"], second, name, other, chance)
+        turns, places = talk(entry["context"], second, name, other, chance)
         answers = []
         for answer in entry["answers"]:
             turn, shift = places[answer["doc"]]
@@ -80,7 +80,7 @@ def chats(entries: Sequence[Entry], seed: int = 5) -> Iterator[Entry]:
             yield {**chat, "question": wrong, "answers": [], "answerable": False, "near": answers[0]["doc"]}
 
 
-def _talk(
+def talk(
     first: Sequence[str], second: Sequence[str], name: str, other: str, chance: random.Random
 ) -> tuple[list[str], dict[int, tuple[int, int]]]:
     """Return the turns of two people, and for each sentence of the first its turn and how far it moved in it."""
@@ -135,8 +135,8 @@ def claim_questions(turns: Sequence[Turn], seed: int = 7) -> Iterator[Entry]:
         context, place = _around(turn, by_writer[turn.writer], name, other, chance)
         shift = len(name) + 2
         asked: set[str] = set()
-        for (relation, subject), claims in _grouped(turn).items():
-            templates = QUESTIONS.get((relation, _tense(claims[0].status)))
+        for (relation, subject), claims in claims_by_relation(turn).items():
+            templates = QUESTIONS.get((relation, tense_of(claims[0].status)))
             if not templates:
                 continue
             whose = name if subject is None else _whose(turn.text[slice(*subject)], name)
@@ -149,7 +149,7 @@ def claim_questions(turns: Sequence[Turn], seed: int = 7) -> Iterator[Entry]:
             if chance.random() < WRONG_PERSON and subject is None:
                 wrong = other if chance.random() < 0.7 else stranger
                 yield {**chat, "question": template.format(n=wrong), "near": place}
-            when = WHEN.get((relation, _tense(claims[0].status)))
+            when = WHEN.get((relation, tense_of(claims[0].status)))
             if when and subject is None and (time := claims[0].time) is not None:
                 question = chance.choice(when).format(n=name, o=turn.text[slice(*claims[0].object)])
                 answer = {
@@ -179,17 +179,17 @@ def _around(turn: Turn, others: Sequence[Turn], name: str, other: str, chance: r
     return [*before, f"{name}: {turn.text}", *after], len(before)
 
 
-def _grouped(turn: Turn) -> dict[tuple[str, tuple[int, int] | None], list[Label]]:
+def claims_by_relation(turn: Turn) -> dict[tuple[str, tuple[int, int] | None], list[Label]]:
     grouped: dict[tuple[str, tuple[int, int] | None], list[Label]] = {}
     for claim in turn.claims:
         if claim.status in ("current", "past", "ended", "planned", "temporary"):
             key = (claim.relation, claim.subject)
-            if key not in grouped or _tense(grouped[key][0].status) == _tense(claim.status):
+            if key not in grouped or tense_of(grouped[key][0].status) == tense_of(claim.status):
                 grouped.setdefault(key, []).append(claim)
     return grouped
 
 
-def _tense(status: str) -> str:
+def tense_of(status: str) -> str:
     return {"temporary": "current", "ended": "past"}.get(status, status)
 
 

@@ -32,11 +32,16 @@ _OTHERS = re.compile(
     re.IGNORECASE,
 )
 _RELATIVE = re.compile(
-    rf"\W*(?:my|our|his|her)\s+(?:\w+\s+)?(?P<who>{'|'.join(sorted(RELATIVES))}|friend|boss|colleague|neighbou?r|roommate)s?\b",
+    rf"\W*(?:my|our|his|her)\s+(?:\w+\s+)?(?P<who>{'|'.join(sorted(RELATIVES))}|friend|boss|colleague|neighbou?r|roommate)s?\b(?!\s+and\s+I\b)",
     re.IGNORECASE,
 )
-"""A sentence that begins with somebody close to who speaks is about them."""
+"""A sentence that begins with somebody close to who speaks is about them, and not about who speaks."""
+SHORT_NAME = 3
+"""The fewest letters of a short form that stands for a longer name: Mel for Melanie."""
 _FORMS = (
+    (re.compile(r"\b(?:I['’]m|I am)\b", re.IGNORECASE), " is"),
+    (re.compile(r"\b(?:I['’]ve|I have)\b", re.IGNORECASE), " has"),
+    (re.compile(r"\bI['’]ll\b", re.IGNORECASE), " will"),
     (re.compile(r"\bmy own\b", re.IGNORECASE), "'s own"),
     (re.compile(r"\b(?:my|mine)\b", re.IGNORECASE), "'s"),
     (re.compile(r"\b(?:I|me|myself)\b(?!['’])"), ""),
@@ -76,13 +81,22 @@ def asked_person(
 ) -> str | None:
     """Return whom a question is about: the first speaker that it names, who asks, or somebody that is spoken of."""
     for name in form.names:
-        for speaker in sorted(speakers):
-            if same_person(name, speaker):
-                return speaker
+        if speaker := named_speaker(name, speakers):
+            return speaker
     if form.of_asker and asker in speakers:
         return asker
     texts = list(said)
     return next((name for name in form.names if any(_names(name, text) for text in texts)), None)
+
+
+def named_speaker(name: str, speakers: frozenset[str]) -> str | None:
+    """Return the speaker that a name stands for; a short form counts if it can stand for one of them only."""
+    for speaker in sorted(speakers):
+        if same_person(name, speaker):
+            return speaker
+    short = name.casefold()
+    longer = [speaker for speaker in speakers if " " not in name and speaker.casefold().startswith(short)]
+    return longer[0] if len(short) >= SHORT_NAME and len(longer) == 1 else None
 
 
 def _names(name: str, text: str) -> bool:
@@ -96,16 +110,19 @@ def is_about(
     question: str = "",
     *,
     speaks: bool = True,
+    of_both: bool = False,
 ) -> float:
     """Return how well a sentence fits a question about a person: 1 of themselves, 0 unclear, -1 of somebody else.
 
-    ``speaks`` is whether the person is one of the speakers; others can only be spoken of.
+    ``speaks`` is whether the person is one of the speakers; others can only be spoken of. ``of_both`` is whether the
+    question names another speaker too: what they say to each other may then answer it.
     """
     theirs = _RELATIVE.match(sentence)
     if speaks and theirs and theirs["who"].lower() not in question.lower():
         return -0.5
     if same_person(person, speaker):
-        return 1.0
+        addressed = _ADDRESSED.search(sentence) and not _OWN.search(sentence)
+        return 0.0 if addressed and not of_both else 1.0
     if not speaks:
         return 1.0 if _names(person, sentence) else 0.5 if _OTHERS.search(sentence) else -0.5
     if _names(person, sentence) or _ADDRESSED.search(sentence):

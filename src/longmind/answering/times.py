@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
+from longmind.text.analysis import STOP_WORDS, stem, words
 from longmind.text.dates import TIME_PHRASE, format_day, format_month, resolve_phrase
 from longmind.text.vocabulary import NUMBER_WORDS, WEEKDAYS
 
@@ -28,6 +29,13 @@ _ORDINALS = {
 }  # fmt: skip
 _NUMBER = re.compile(
     rf"\b(?:\d[\d,.]*|{'|'.join(NUMBER_WORDS)}|once|twice|thrice|a dozen|{'|'.join(_ORDINALS)})\b", re.IGNORECASE
+)
+_COUNTED = re.compile(r"\bhow many (?P<what>[\w'’-]+(?:\s+[\w'’-]+)?)", re.IGNORECASE)
+_BEFORE_NOUN = 2
+"""How many words may stand between a number and what it counts: "three very old cats"."""
+_ON_WEEKDAY = re.compile(rf"\bon (?P<day>{'|'.join(WEEKDAYS)})\b", re.IGNORECASE)
+_TO_COME = re.compile(
+    r"\b(?:will|won['’]t|shall|going to|gonna|tomorrow|plan|plans|planning|next)\b|['’]ll\b", re.IGNORECASE
 )
 _UNIT_ASKED = re.compile(r"\b(?:what|which)\s+(?:\w+\s+)?(?P<unit>month|year)\b", re.IGNORECASE)
 
@@ -58,15 +66,26 @@ def times_in(text: str, said_at: datetime) -> list[TimeInText]:
         back = {"three": 3, "3": 3}.get(match[1].lower(), 2)
         saturday = said - timedelta(days=(said.weekday() - 5) % 7 or 7, weeks=back - 1)
         found.append(TimeInText(*match.span(), f"the weekend of {format_day(saturday)}", saturday))
+    for match in _ON_WEEKDAY.finditer(text):
+        day_meant = _weekday_meant(match["day"], said, to_come=_TO_COME.search(text) is not None)
+        found.append(TimeInText(*match.span(), f"{match['day'].capitalize()} {format_day(day_meant)}", day_meant))
     for match in TIME_PHRASE.finditer(text):
         if any(time.start < match.end() and time.end > match.start() for time in found):
             continue
         named = resolve_phrase(match, said)
         if named.text:
             spoken = _WEEKDAY.search(match.group())
-            words = f"{spoken.group().capitalize()} {named.text}" if spoken else named.text
-            found.append(TimeInText(*match.span(), words, named.start))
+            resolved = f"{spoken.group().capitalize()} {named.text}" if spoken else named.text
+            found.append(TimeInText(*match.span(), resolved, named.start))
     return sorted(found, key=lambda time: time.start)
+
+
+def _weekday_meant(name: str, said: datetime, *, to_come: bool) -> datetime:
+    """Return the next day of that name after something was said, or the last one before it."""
+    number = [day.lower() for day in WEEKDAYS].index(name.lower())
+    if to_come:
+        return said + timedelta(days=(number - said.weekday()) % 7 or 7)
+    return said - timedelta(days=(said.weekday() - number) % 7 or 7)
 
 
 def told_on(said_at: datetime) -> TimeInText:
@@ -106,3 +125,36 @@ def number_in(text: str) -> tuple[int, int] | None:
 def cardinal(number: str) -> str:
     """Return how many a number says: the fourth of something makes four of them."""
     return _ORDINALS.get(number.lower(), number)
+
+
+@dataclass(frozen=True, slots=True)
+class CountedThings:
+    """How many of something a text says there are: "three cats", or "the fourth cat"."""
+
+    start: int
+    end: int
+    text: str
+    value: float
+    ordinal: bool
+
+
+def counted_in(question: str, text: str) -> CountedThings | None:
+    """Return the number in a text that counts what a question asks for: "How many cats?" and "three old cats"."""
+    asked = _COUNTED.search(question)
+    if asked is None:
+        return None
+    nouns = {stem(word) for word in words(asked["what"]) if word not in STOP_WORDS}
+    for match in _NUMBER.finditer(text):
+        following = words(text[match.end() :])[: _BEFORE_NOUN + 1]
+        partly = following[:1] == ["of"]  # "one of these cats" counts no cats
+        if not partly and any(stem(word) in nouns for word in following):
+            number = cardinal(match.group())
+            return CountedThings(*match.span(), number, _value(number), match.group().lower() in _ORDINALS)
+    return None
+
+
+def _value(number: str) -> float:
+    if number.lower() in NUMBER_WORDS:
+        return float(NUMBER_WORDS[number.lower()])
+    digits = number.replace(",", "").rstrip(".")
+    return float(digits) if digits.replace(".", "", 1).isdigit() else 0.0

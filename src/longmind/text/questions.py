@@ -1,4 +1,4 @@
-"""What a question asks for: a time, a length of time, a number, yes or no, several things, or one."""
+"""What a question asks for: a time, a length of time, a number, yes or no, one of two, several things, or one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Literal
 
 from longmind.text.vocabulary import RELATIVES
 
-QuestionKind = Literal["time", "duration", "count", "yes or no", "list", "one"]
+QuestionKind = Literal["time", "duration", "count", "yes or no", "choice", "list", "one"]
 MAX_QUESTION = 1_000
 """Characters of a question that are read."""
 
@@ -32,6 +32,11 @@ _NOT_PLURAL = re.compile(r"(?:ss|us|is|ics|news|series|always|perhaps|besides|to
 _GENERAL = frozenset("things ways kinds types sorts".split())
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _CAPITALISED = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-Z][\w’'-]+(?:\s+[A-Z][\w’'-]+)*")
+_OPENS_OPTION = frozenset("a an the to in on at with by for from his her their my your".split())
+_OPEN_ENDED = frozenset("not anything something anyone someone anybody somebody any other others both so".split())
+"""After "or" these name no alternative: "or not", "or anything like that"."""
+MAX_OPTION = 6
+"""The most words of an alternative."""
 _FIRST_PERSON = re.compile(r"\b(?:I|me|my|mine|I'm|I've|we|us|our|ours)\b", re.IGNORECASE)
 
 
@@ -44,12 +49,33 @@ class QuestionForm:
     """The names in it, in their order."""
     of_asker: bool
     """Whether it is about who asks: "Where do I live?"."""
+    options: tuple[str, ...] = ()
+    """The two alternatives of a choice: "Does Ana drink tea or coffee?"."""
 
 
 def read_question(question: str) -> QuestionForm:
     """Return what a question asks for."""
     text = question.strip()[:MAX_QUESTION]
-    return QuestionForm(_kind(text), names_in(text), _FIRST_PERSON.search(text) is not None)
+    kind = _kind(text)
+    options = _options(text) if kind == "yes or no" else ()
+    return QuestionForm("choice" if options else kind, names_in(text), _FIRST_PERSON.search(text) is not None, options)
+
+
+def _options(text: str) -> tuple[str, ...]:
+    """Return the two alternatives of a question; none if it has no "or", or what follows it names nothing.
+
+    The second begins after "or"; the first is as long, or begins with the same small word: "a park or a theatre".
+    """
+    before, found, after = text.rstrip(" ?!.").rpartition(" or ")
+    second, first = after.split(), before.rstrip(",").split()[1:]
+    if not found or not second or not first or len(second) > MAX_OPTION or second[0].lower() in _OPEN_ENDED:
+        return ()
+    lowered = [word.lower() for word in first]
+    if second[0].lower() in _OPENS_OPTION and second[0].lower() in lowered:
+        start = len(first) - 1 - lowered[::-1].index(second[0].lower())
+    else:
+        start = len(first) - min(len(second), len(first))
+    return " ".join(first[start:]), " ".join(second)
 
 
 def names_in(text: str) -> tuple[str, ...]:

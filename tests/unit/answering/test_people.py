@@ -15,6 +15,8 @@ from longmind.text.questions import read_question
         ("Lisbon", "Lisbon"),
         ("my own garden", "Tim's own garden"),
         ("they gave me a book", "they gave Tim a book"),
+        ("I'm fond of tea", "Tim is fond of tea"),
+        ("I've lost my job", "Tim has lost Tim's job"),
     ],
 )
 def test_names_stand_for_pronouns(words: str, named: str) -> None:
@@ -57,3 +59,21 @@ def test_what_somebody_says_of_themselves_is_not_about_another() -> None:
     assert is_about("Ana", "Tim", "Ana, you live in Porto.") > 0
     assert is_about("Ana", "Tim", "I live in Porto.") < 0
     assert is_about("Ana", "Ana", "My brother lives in Berlin.") < is_about("Ana", "Ana", "I live in Porto.")
+
+
+def test_a_short_form_of_a_name_is_known_if_it_can_be_of_one_speaker_only() -> None:
+    question = read_question("How long has Mel been married?")
+    assert asked_person(question, frozenset({"Melanie", "Caro"}), None) == "Melanie"
+    assert asked_person(question, frozenset({"Melanie", "Melvin"}), None) is None
+    assert asked_person(question, frozenset({"Melanie", "Mel"}), None) == "Mel"
+
+
+def test_what_somebody_says_of_who_listens_is_not_about_themselves() -> None:
+    assert is_about("Ana", "Ana", "Your shop looks great.") < is_about("Ana", "Ana", "My shop looks great.")
+    assert is_about("Ana", "Ana", "Your shop looks great.", of_both=True) == 1.0
+    assert is_about("Ana", "Ana", "I like your shop.") == 1.0
+
+
+def test_somebody_close_and_the_speaker_are_both_meant() -> None:
+    assert is_about("Ana", "Ana", "My mother and I made dinner.") == 1.0
+    assert is_about("Ana", "Ana", "My mother made dinner.") < 0

@@ -97,6 +97,32 @@ def test_yes_and_no() -> None:
     assert answer("Does Tim have a dog?", ("Tim", "I don't have a dog.", "a dog", 6.0)).text == "No"
 
 
+def test_one_of_two_alternatives() -> None:
+    question = "Would Tim rather go to a national park or a theme park?"
+    assert answer(question, ("Tim", "I love hiking in every national park.", "hiking", 3.0)).text == "a national park"
+    assert answer("Does Tim drink tea or coffee?", ("Tim", "I never drink tea.", "tea", 3.0)).text == "coffee"
+    assert answer("Does Tim drink tea or not?", ("Tim", "I drink tea.", "tea", 3.0)).text == "Yes"
+
+
+def test_the_number_of_what_is_asked_for() -> None:
+    question = "How many races has Tim won?"
+    third = ("Tim", "I won my third race at two o'clock.", "two", 7.0)
+    fourth = ("Tim", "That makes it my fourth race.", "my fourth race", 5.0)
+    draft = answer(question, third, fourth)
+    assert draft.text == "four"
+    assert [candidate.words for _, candidate in draft.items] == ["fourth"]
+    some = ("Tim", "One of these races was two hours long, and I have won five races.", "two hours", 7.0)
+    assert answer(question, some).text == "five"
+
+
+def test_a_name_that_is_called_is_no_answer() -> None:
+    called = ("Tim", "Ana, the publisher refused my play.", "Ana", 9.0)
+    draft = answer("Who refused what Tim wrote?", called, ("Ana", "Oh no, the publisher?", "the publisher", 1.0))
+    assert draft.text != "Ana"
+    named = ("Tim", "It was Ana who refused it.", "Ana", 9.0)
+    assert answer("Who refused what Tim wrote?", named, ("Ana", "Yes.", "Yes", -5.0)).text == "Ana"
+
+
 def test_nothing_read_is_no_answer() -> None:
     assert draft_answer("Where?", read_question("Where?"), [], []) is None
 

@@ -19,6 +19,9 @@ SAID = datetime(2023, 7, 12, 15, tzinfo=UTC)
         ("Back in 2019 we had a boat.", "2019"),
         ("It happened two weekends ago.", "the weekend of 1 July 2023"),
         ("I swam last Friday.", "Friday 7 July 2023"),
+        ("I won the race on Friday.", "Friday 7 July 2023"),
+        ("We are going to swim on Friday.", "Friday 14 July 2023"),
+        ("I won it on Wednesday.", "Wednesday 5 July 2023"),
     ],
 )
 def test_a_relative_time_is_resolved(text: str, resolved: str) -> None:
