@@ -31,6 +31,8 @@ COUNTED = "counted"
 """An agent to whom nothing is written after the beginning: what it holds can be counted."""
 _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|(?<=\")[0-9a-f]{16}(?=\")")
 _ID_SENT = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{16}")
+CANARY = re.compile(r"zq[0-9a-f]{16}qz")
+"""The word of a tenant."""
 _LEFT_OUT = {"transfer", "erasure"}
 """Nouns that would end what the others are about; erasure is tried in tests of its own."""
 _DESTRUCTIVE = {"keys.revoke", "keys.create"}
@@ -230,23 +232,26 @@ def _remembered(tenant: Tenant) -> dict[str, Any]:
     return {"content": f"The word is {tenant.canary}, and nobody else knows it."}
 
 
-async def examine(url: str, *, tenants: int, requests: int, seed: int = 1) -> Findings:
+def make_tenants(count: int, seed: int = 1) -> list[Tenant]:
+    """Return tenants with a word each."""
+    words = (random.Random(f"{seed} {n}").getrandbits(64) for n in range(count))
+    return [Tenant(f"tenant-{n}", n, f"zq{word:016x}qz") for n, word in enumerate(words)]
+
+
+async def examine(url: str, tenants: list[Tenant], *, requests: int, seed: int = 1) -> Findings:
     """Serve a store to many tenants with a key each, and make random requests."""
     library = Settings.load({"LONGMIND_EMBEDDER": "none"})
     settings = ServerSettings(
         auth="keys", consolidation=False, tenants_open=16, rate_per_second=1_000_000, rate_burst=1_000_000
     )
     app = create_app(url, settings, library=library)
-    named = [
-        Tenant(f"tenant-{n}", n, f"zq{random.Random(f'{seed} {n}').getrandbits(64):016x}qz") for n in range(tenants)
-    ]
     async with app.router.lifespan_context(app):
-        for tenant in named:
+        for tenant in tenants:
             keys = KeyAdministration(app.state.server.access, tenant.name)
             tenant.key = (await keys.create("test", permissions=["admin"])).key
         transport = httpx2.ASGITransport(app, client=("203.0.113.7", 1))
         async with httpx2.AsyncClient(transport=transport, base_url="https://memory.example") as client:
-            isolation = Isolation(client, named, seed)
+            isolation = Isolation(client, tenants, seed)
             await isolation.prepare()
             return await isolation.run(requests)
 
@@ -259,7 +264,7 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         url = options.url or str(Path(folder) / "memory.db")
-        findings = asyncio.run(examine(url, tenants=options.tenants, requests=options.requests))
+        findings = asyncio.run(examine(url, make_tenants(options.tenants), requests=options.requests))
     sys.stdout.write(f"{findings}\n")
     for line in (findings.foreign_bytes + findings.foreign_ids + findings.foreign_counts + findings.failures)[:20]:
         sys.stdout.write(f"{line}\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
 from collections.abc import AsyncIterator
@@ -11,8 +12,10 @@ from urllib.parse import urlsplit, urlunsplit
 import psycopg
 import pytest
 from psycopg import sql
-from tests.security.isolation import Findings, examine
+from tests.security.isolation import Findings, examine, make_tenants
+from tests.security.isolation_sql import examine_sql, stored
 
+from longmind import Longmind, Settings
 from longmind.clock import SystemClock
 from longmind.model_tools.tools import TOOLS
 from longmind.store.postgres import PostgresBackend
@@ -33,14 +36,35 @@ async def application_url(fresh_postgres_url: str) -> AsyncIterator[str]:
 
 
 async def test_no_tenant_sees_anything_of_another_in_files(tmp_path: Path) -> None:
-    findings = await examine(str(tmp_path / "memory.db"), tenants=20, requests=2_000)
+    findings = await examine(str(tmp_path / "memory.db"), make_tenants(20), requests=2_000)
     _require_isolation(findings, 2_000)
 
 
-async def test_no_tenant_sees_anything_of_another_in_one_database(application_url: str) -> None:
+async def test_no_tenant_sees_anything_of_another_in_one_database(
+    application_url: str, fresh_postgres_url: str
+) -> None:
     requests = int(os.environ.get("LONGMIND_ISOLATION", "2000"))
-    findings = await examine(application_url, tenants=max(20, requests // 400), requests=requests)
+    tenants = make_tenants(max(20, requests // 400))
+    findings = await examine(application_url, tenants, requests=requests)
     _require_isolation(findings, requests)
+    seen = await asyncio.to_thread(examine_sql, application_url, fresh_postgres_url, tenants, statements=requests)
+    sys.stdout.write(f"{seen}\n")
+    assert seen.foreign == []
+    assert len(seen.statements) == 11, "each way to reach others was tried"
+    assert seen.rows > len(tenants)
+
+
+async def test_statements_over_a_store_without_row_level_security_are_found_out(fresh_postgres_url: str) -> None:
+    """The owner of the tables passes by every policy here: all that is tried through SQL succeeds, and is told."""
+    tenants = make_tenants(3)
+    async with Longmind.open(fresh_postgres_url, settings=Settings.load({"LONGMIND_EMBEDDER": "none"})) as longmind:
+        for tenant in tenants:
+            stored_memory = await longmind.agent("assistant", tenant=tenant.name).remember(f"It is {tenant.canary}.")
+            tenant.ids.add(str(stored_memory.id))
+    seen = await asyncio.to_thread(examine_sql, fresh_postgres_url, fresh_postgres_url, tenants, statements=300)
+    assert len(seen.foreign) > 150
+    with psycopg.connect(fresh_postgres_url) as owner:
+        assert stored(owner, "memories") == {tenant.name: 1 for tenant in tenants}, "nothing of it stays"
 
 
 def _require_isolation(findings: Findings, requests: int) -> None:

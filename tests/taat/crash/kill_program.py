@@ -7,6 +7,9 @@ Points are counted in the objects that the trader is given, not in the trader: b
 broker, of the memory's writes, of the runs of procedures and of what is learnt. The process kills itself with SIGKILL
 there. Then a process finishes the feed, and what it leaves must be what a run without a kill leaves: money, positions,
 executions, decisions, trades and records of announcers.
+
+The files are in memory and are removed at the end, also after a failure, Ctrl-C or SIGTERM; with ``--folder`` they are
+written there and kept.
 """
 
 import argparse
@@ -19,7 +22,9 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable
+import traceback
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -32,8 +37,10 @@ from taat.memory import open_memory
 from taat.trader import Trader
 
 _BROKER = ("place", "cancel", "advance", "fills", "order")
-_MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None
+MEMORY = Path("/dev/shm") if Path("/dev/shm").is_dir() else Path(tempfile.gettempdir())
 """A kill of the process is no power failure, so files in memory do, and are faster."""
+PREFIX = "taat-kill-"
+"""How the names of folders in memory begin; the id of the process follows."""
 _PROCEDURAL = ("execute", "learn", "store", "resume")
 
 
@@ -108,18 +115,37 @@ async def left(folder: Path) -> dict[str, Any]:
     return json.loads(json.dumps(state))  # type: ignore[no-any-return]
 
 
-def forked(work: Callable[[], object]) -> int:
-    """Do some work in a child process and return its exit status, negative for a signal."""
+def start(work: Callable[[], object]) -> int:
+    """Do some work in a child process and return its id."""
     child = os.fork()
     if child == 0:
         code = 1
         try:
             work()
             code = 0
+        except BaseException:
+            traceback.print_exc()
         finally:
             sys.stdout.flush()
+            sys.stderr.flush()
             os._exit(code)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    return child
+
+
+def stop(child: int) -> None:
+    """SIGKILL to a child process; wait for its end."""
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+
+
+def forked(work: Callable[[], object]) -> int:
+    """Do some work in a child process and return its exit status, negative for a signal."""
+    child = start(work)
+    try:
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    except BaseException:  # this process is to end: the child must not go on writing
+        stop(child)
+        raise
 
 
 def in_child(work: Callable[[], Awaitable[Any]]) -> Any:
@@ -140,6 +166,18 @@ def say(text: str) -> None:
     sys.stdout.flush()
 
 
+@contextmanager
+def working_folder(folder: Path | None) -> Iterator[Path]:
+    """Give a folder of the caller's choice, which is kept, or one in memory that is removed at the end."""
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        yield folder
+        return
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # so that the folder is removed
+    with tempfile.TemporaryDirectory(prefix=f"{PREFIX}{os.getpid()}-", dir=MEMORY) as made:
+        yield Path(made)
+
+
 def differences(expected: dict[str, Any], found: dict[str, Any]) -> list[str]:
     """Return the names of what differs, with the first difference."""
     told = []
@@ -151,9 +189,8 @@ def differences(expected: dict[str, Any], found: dict[str, Any]) -> list[str]:
     return told
 
 
-def kill_at_points(points: int, posts: int, seed: int) -> int:
+def kill_at_points(root: Path, points: int, posts: int, seed: int) -> int:
     """Kill a run at points spread over all it passes, finish it, and compare; return how many were wrong."""
-    root = Path(tempfile.mkdtemp(prefix="taat-kill-", dir=_MEMORY))
     feed = f"file:{write_posts(root / 'posts.jsonl', posts, seed=seed, share=0.5, authors=4)}"
     whole = root / "whole"
     whole.mkdir()
@@ -175,14 +212,11 @@ def kill_at_points(points: int, posts: int, seed: int) -> int:
         else:
             shutil.rmtree(folder)
     say(f"{len(places) - wrong} of {len(places)} runs are equal to the cent")
-    if not wrong:
-        shutil.rmtree(root)
     return wrong
 
 
-def kill_at_random(posts: int, kills: int, seed: int) -> int:
+def kill_at_random(root: Path, posts: int, kills: int, seed: int) -> int:
     """Kill a replay at random moments until it is through, and compare; return whether it was wrong."""
-    root = Path(tempfile.mkdtemp(prefix="taat-replay-", dir=_MEMORY))
     feed = f"file:{write_posts(root / 'posts.jsonl', posts, seed=seed)}"
     whole, killed = root / "whole", root / "killed"
     whole.mkdir()
@@ -193,19 +227,18 @@ def kill_at_random(posts: int, kills: int, seed: int) -> int:
     expected = in_child(lambda: left(whole))
     chance, done, count = random.Random(seed), False, 0
     while not done:
-        child = os.fork()
-        if child == 0:
-            asyncio.run(follow(killed, feed))
-            os._exit(0)
+        child = start(lambda: asyncio.run(follow(killed, feed)))
         until = time.monotonic() + chance.uniform(0.3, 2 * seconds / kills + 0.6)
         status = None
-        while status is None and (count >= kills or time.monotonic() < until):
-            pid, raw = os.waitpid(child, os.WNOHANG)
-            status = os.waitstatus_to_exitcode(raw) if pid else None
-            time.sleep(0.01)
+        try:
+            while status is None and (count >= kills or time.monotonic() < until):
+                pid, raw = os.waitpid(child, os.WNOHANG)
+                status = os.waitstatus_to_exitcode(raw) if pid else None
+                time.sleep(0.01)
+        finally:
+            if status is None:
+                stop(child)
         if status is None:
-            os.kill(child, signal.SIGKILL)
-            os.waitpid(child, 0)
             count += 1
         else:
             assert status == 0, f"the run ended with {status}"
@@ -213,8 +246,6 @@ def kill_at_random(posts: int, kills: int, seed: int) -> int:
     told = differences(expected, in_child(lambda: left(killed)))
     say(f"{posts} posts, {len(expected['executions'])} executions, {count} kills, cash {expected['cash']}")
     say("; ".join(told) or "equal to the cent")
-    if not told:
-        shutil.rmtree(root)
     return bool(told)
 
 
@@ -226,10 +257,14 @@ def main() -> None:
     parser.add_argument("--posts", type=int, default=None)
     parser.add_argument("--kills", type=int, default=40)
     parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--folder", type=Path, default=None, help="write the files here and keep them")
     asked = parser.parse_args()
-    if asked.what == "points":
-        sys.exit(kill_at_points(asked.points, asked.posts or 40, asked.seed))
-    sys.exit(kill_at_random(asked.posts or 10_000, asked.kills, asked.seed))
+    with working_folder(asked.folder) as root:
+        if asked.what == "points":
+            wrong = kill_at_points(root, asked.points, asked.posts or 40, asked.seed)
+        else:
+            wrong = kill_at_random(root, asked.posts or 10_000, asked.kills, asked.seed)
+    sys.exit(wrong)
 
 
 if __name__ == "__main__":
