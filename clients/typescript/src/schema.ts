@@ -3026,7 +3026,8 @@ export interface paths {
         put?: never;
         /**
          * Store a value under its name and return it. With ``expected_version`` it must replace that one; 0 is none.
-         * @description ``text`` is what recall finds it by, where values are recalled: by default a line for each field.
+         * @description ``text`` is what recall finds it by, where values are recalled: by default a line for each field. From
+         *     ``expires_at`` on it is gone; with ``ttl`` it lasts that long, and again as long after each ``refresh``.
          */
         post: operations["state.put"];
         delete?: never;
@@ -3046,8 +3047,8 @@ export interface paths {
         put?: never;
         /**
          * Remove all values in namespaces that begin with a prefix, in one transaction; return how many.
-         * @description With a ``session`` only those of that session. With ``erase`` no history of them stays. One of the two must say
-         *     what is meant: neither would remove everything.
+         * @description With a ``session`` only those of that session; with ``expired`` only those whose time is over. With ``erase`` no
+         *     history of them stays. One of the first three must say what is meant: none would remove everything.
          */
         post: operations["state.clear"];
         delete?: never;
@@ -3141,6 +3142,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/agents/{agent}/state/refresh": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let the values under these names that have a ``ttl`` last that long from now; return how many do.
+         * @description What would end less than a hundredth of its ``ttl`` later is left as it is, and counts.
+         */
+        post: operations["state.refresh"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/agents/{agent}/state/write": {
         parameters: {
             query?: never;
@@ -3206,7 +3227,8 @@ export interface paths {
         put?: never;
         /**
          * Store a value under its name and return it. With ``expected_version`` it must replace that one; 0 is none.
-         * @description ``text`` is what recall finds it by, where values are recalled: by default a line for each field.
+         * @description ``text`` is what recall finds it by, where values are recalled: by default a line for each field. From
+         *     ``expires_at`` on it is gone; with ``ttl`` it lasts that long, and again as long after each ``refresh``.
          */
         post: operations["values.put"];
         delete?: never;
@@ -3226,8 +3248,8 @@ export interface paths {
         put?: never;
         /**
          * Remove all values in namespaces that begin with a prefix, in one transaction; return how many.
-         * @description With a ``session`` only those of that session. With ``erase`` no history of them stays. One of the two must say
-         *     what is meant: neither would remove everything.
+         * @description With a ``session`` only those of that session; with ``expired`` only those whose time is over. With ``erase`` no
+         *     history of them stays. One of the first three must say what is meant: none would remove everything.
          */
         post: operations["values.clear"];
         delete?: never;
@@ -3315,6 +3337,26 @@ export interface paths {
         put?: never;
         /** Return the values under these names, in their order; None where there is none. */
         post: operations["values.read"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agents/{agent}/values/refresh": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let the values under these names that have a ``ttl`` last that long from now; return how many do.
+         * @description What would end less than a hundredth of its ``ttl`` later is left as it is, and counts.
+         */
+        post: operations["values.refresh"];
         delete?: never;
         options?: never;
         head?: never;
@@ -13858,6 +13900,11 @@ export interface components {
              */
             erase?: boolean;
             /**
+             * Expired
+             * @default false
+             */
+            expired?: boolean;
+            /**
              * Prefix
              * @default []
              */
@@ -14055,6 +14102,11 @@ export interface components {
              * @default null
              */
             text?: string | null;
+            /**
+             * Ttl
+             * @default null
+             */
+            ttl?: string | null;
             /** Value */
             value: {
                 [key: string]: unknown;
@@ -14082,6 +14134,29 @@ export interface components {
         StateReadResult: {
             /** Items */
             items: (components["schemas"]["Value"] | null)[];
+        };
+        /** StateRefreshQuery */
+        StateRefreshQuery: {
+            /**
+             * All Users
+             * @default null
+             */
+            all_users?: boolean | null;
+            /**
+             * User
+             * @default null
+             */
+            user?: string | null;
+        };
+        /** StateRefreshRequest */
+        StateRefreshRequest: {
+            /** Names */
+            names: components["schemas"]["ValueName"][];
+        };
+        /** StateRefreshResult */
+        StateRefreshResult: {
+            /** Refreshed */
+            refreshed: number;
         };
         /** StateWriteQuery */
         StateWriteQuery: {
@@ -14642,6 +14717,11 @@ export interface components {
             /** Namespace */
             namespace: string[];
             /**
+             * Ttl
+             * @default null
+             */
+            ttl: string | null;
+            /**
              * Updated At
              * Format: date-time
              */
@@ -14692,6 +14772,11 @@ export interface components {
              * @default false
              */
             erase?: boolean;
+            /**
+             * Expired
+             * @default false
+             */
+            expired?: boolean;
             /**
              * Prefix
              * @default []
@@ -14890,6 +14975,11 @@ export interface components {
              * @default null
              */
             text?: string | null;
+            /**
+             * Ttl
+             * @default null
+             */
+            ttl?: string | null;
             /** Value */
             value: {
                 [key: string]: unknown;
@@ -14917,6 +15007,29 @@ export interface components {
         ValuesReadResult: {
             /** Items */
             items: (components["schemas"]["Value"] | null)[];
+        };
+        /** ValuesRefreshQuery */
+        ValuesRefreshQuery: {
+            /**
+             * All Users
+             * @default null
+             */
+            all_users?: boolean | null;
+            /**
+             * User
+             * @default null
+             */
+            user?: string | null;
+        };
+        /** ValuesRefreshRequest */
+        ValuesRefreshRequest: {
+            /** Names */
+            names: components["schemas"]["ValueName"][];
+        };
+        /** ValuesRefreshResult */
+        ValuesRefreshResult: {
+            /** Refreshed */
+            refreshed: number;
         };
         /** ValuesSearchQuery */
         ValuesSearchQuery: {
@@ -15018,6 +15131,11 @@ export interface components {
              * @default null
              */
             text?: string | null;
+            /**
+             * Ttl
+             * @default null
+             */
+            ttl?: string | null;
             /** Value */
             value: {
                 [key: string]: unknown;
@@ -23541,6 +23659,57 @@ export interface operations {
             };
         };
     };
+    "state.refresh": {
+        parameters: {
+            query?: {
+                all_users?: boolean | null;
+                user?: string | null;
+            };
+            header?: never;
+            path: {
+                agent: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "names": [
+                 *         {
+                 *           "namespace": [
+                 *             "users",
+                 *             "alice"
+                 *           ],
+                 *           "key": "settings"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["StateRefreshRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StateRefreshResult"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     "state.write": {
         parameters: {
             query?: {
@@ -23983,6 +24152,57 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ValuesReadResult"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "values.refresh": {
+        parameters: {
+            query?: {
+                all_users?: boolean | null;
+                user?: string | null;
+            };
+            header?: never;
+            path: {
+                agent: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "names": [
+                 *         {
+                 *           "namespace": [
+                 *             "users",
+                 *             "alice"
+                 *           ],
+                 *           "key": "settings"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["ValuesRefreshRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValuesRefreshResult"];
                 };
             };
             /** @description An error. */

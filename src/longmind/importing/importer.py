@@ -303,6 +303,7 @@ class _Importer:
                 value=item.value,
                 at=item.occurred_at,
                 expires_at=item.expires_at,
+                ttl=item.ttl,
                 keep=True,
             )
             for item in items

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, StringConstraints, TypeAdapter, ValidationError, model_validator
@@ -94,6 +94,8 @@ class ImportedValue(Model):
     value: Json
     occurred_at: Moment | None = None
     expires_at: Moment | None = None
+    ttl: timedelta | None = None
+    """How long it lasts after each read and write; its end moves with them."""
     user: Name | None = None
 
     @property

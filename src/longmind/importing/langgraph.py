@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -57,4 +57,9 @@ def _value(row: dict[str, Any], place: str, now: datetime) -> Read:
         value=value,
         occurred_at=moment_of(row.get("updated_at")) or moment_of(row.get("created_at")),
         expires_at=expires,
+        ttl=_lifetime(row.get("ttl_minutes")),
     )
+
+
+def _lifetime(minutes: object) -> timedelta | None:
+    return timedelta(minutes=minutes) if isinstance(minutes, int | float) and minutes > 0 else None

@@ -16,6 +16,7 @@ def _operations(noun: Noun) -> tuple[Operation, ...]:
         noun.post(path, "put", example={**_NAME, "value": _VALUE}, version="version"),
         noun.post(f"{path}/get", "get", permission="read", example=_NAME, none_is_missing=True, version="version"),
         noun.post(f"{path}/read", "read", permission="read", example={"names": [_NAME]}),
+        noun.post(f"{path}/refresh", "refresh", example={"names": [_NAME]}, result_name="refreshed"),
         noun.post(f"{path}/delete", "delete", example=_NAME, result_name="deleted"),
         noun.post(f"{path}/write", "write", example={"writes": [{**_NAME, "value": _VALUE}]}),
         noun.post(f"{path}/list", "list", permission="read", example={"prefix": ["users"]}),

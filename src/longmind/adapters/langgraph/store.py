@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Future
+from datetime import timedelta
 from typing import Any
 
 from longmind.adapters.access import MemoryAccess
+from longmind.adapters.langgraph.sweeping import Sweeper
 from longmind.adapters.packages import framework
+from longmind.errors import InvalidInput
 from longmind.memory import Longmind
 from longmind.sync import Longmind as BlockingLongmind
 from longmind.systems.values import Value, ValueName, ValueWrite
@@ -23,6 +27,7 @@ with framework("langgraph"):
         Result,
         SearchItem,
         SearchOp,
+        TTLConfig,
         get_text_at_path,
         validate_op_namespace,
     )
@@ -31,6 +36,8 @@ _PAGE = 200
 _MOST_RANKED = 1_000
 """How many values a query ranks at most; those that follow have no score."""
 _MOST_NAMESPACES = 1_000_000
+_SWEEP_MINUTES = 5
+"""How often a sweeper sweeps where nothing is configured, as in LangGraph's own stores."""
 
 
 class LongmindStore(BaseStore):
@@ -39,7 +46,12 @@ class LongmindStore(BaseStore):
     ``longmind`` is an open store; with one of ``longmind.sync`` blocking methods work everywhere.
     ``fields`` are the paths of a value that search reads, as in LangGraph's index; by default all of it.
     Reads of one batch see what was there before its writes, which are one transaction.
+
+    ``ttl`` is LangGraph's configuration of how long items last: ``default_ttl`` in minutes, ``refresh_on_read``,
+    ``sweep_interval_minutes``. What has expired is never returned, whether it was swept or not.
     """
+
+    supports_ttl = True
 
     def __init__(
         self,
@@ -48,9 +60,12 @@ class LongmindStore(BaseStore):
         agent: str | None = None,
         user: str | None = None,
         fields: Sequence[str] | None = None,
+        ttl: TTLConfig | None = None,
     ) -> None:
         self._access = MemoryAccess(longmind, agent=agent, user=user)
         self._fields = None if fields is None else list(fields)
+        self.ttl_config = ttl
+        self._sweeper = Sweeper(self.sweep_ttl)
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
         """Run operations and return a result for each."""
@@ -60,32 +75,68 @@ class LongmindStore(BaseStore):
         """Run operations and return a result for each."""
         return await self._access.run(self._run(list(ops)))
 
+    def sweep_ttl(self) -> int:
+        """Remove what has expired, and return how many items that were. Consolidation does the same."""
+        return self._access.wait(self._sweep())
+
+    async def asweep_ttl(self) -> int:
+        """Remove what has expired, and return how many items that were. Consolidation does the same."""
+        return await self._access.run(self._sweep())
+
+    def start_ttl_sweeper(self, sweep_interval_minutes: float | None = None) -> Future[None]:
+        """Sweep again and again, in a thread, until ``stop_ttl_sweeper`` or the future is cancelled."""
+        minutes = sweep_interval_minutes or (self.ttl_config or {}).get("sweep_interval_minutes") or _SWEEP_MINUTES
+        return self._sweeper.start(minutes * 60)
+
+    def stop_ttl_sweeper(self, timeout: float | None = None) -> bool:
+        """Stop sweeping; return whether the thread has ended, for which it waits at most ``timeout`` seconds."""
+        return self._sweeper.stop(timeout)
+
+    async def _sweep(self) -> int:
+        return await self._access.memory().values.clear(expired=True)
+
     async def _run(self, ops: Sequence[Op]) -> list[Result]:
         for op in ops:
             validate_op_namespace(op)
         results: list[Result] = [None] * len(ops)
-        for number, item in (await self._get({n: op for n, op in enumerate(ops) if isinstance(op, GetOp)})).items():
-            results[number] = item
+        refreshed: dict[str, Value] = {}
+        gets = {number: op for number, op in enumerate(ops) if isinstance(op, GetOp)}
+        for number, value in (await self._get(gets)).items():
+            results[number] = value and _item(value)
+            if value is not None and gets[number].refresh_ttl:
+                refreshed[value.id] = value
         for number, op in enumerate(ops):
             if isinstance(op, SearchOp):
-                results[number] = await self._search(op)
+                scored = await self._search(op)
+                results[number] = [_search_item(value, score) for score, value in scored]
+                if op.refresh_ttl:
+                    refreshed |= {value.id: value for _, value in scored}
             elif isinstance(op, ListNamespacesOp):
                 results[number] = await self._list_namespaces(op)
             elif not isinstance(op, GetOp | PutOp):
                 raise ValueError(f"Unknown operation type: {type(op)}")
+        await self._refresh(refreshed.values())
         writes = [self._write(op) for op in ops if isinstance(op, PutOp)]
         if writes:
             await self._access.memory().values.write(writes)
         return results
 
-    async def _get(self, ops: Mapping[int, GetOp]) -> dict[int, Item | None]:
+    async def _refresh(self, values: Iterable[Value]) -> None:
+        """Let the items that were read last as long as if they had just been written."""
+        now = self._access.longmind.clock.now()
+        due = [value for value in values if value.needs_refresh(now)]
+        if due:
+            names = [ValueName(namespace=value.namespace, key=value.key) for value in due]
+            await self._access.memory().values.refresh(names)
+
+    async def _get(self, ops: Mapping[int, GetOp]) -> dict[int, Value | None]:
         if not ops:
             return {}
         names = [ValueName(namespace=op.namespace, key=op.key) for op in ops.values()]
         values = await self._access.memory().values.read(names)
-        return {number: value and _item(value) for number, value in zip(ops, values, strict=True)}
+        return dict(zip(ops, values, strict=True))
 
-    async def _search(self, op: SearchOp) -> list[SearchItem]:
+    async def _search(self, op: SearchOp) -> list[tuple[float | None, Value]]:
         """Return a page of what matches; with a query the best first, and then what the query does not find."""
         values = self._access.memory().values
         scored: list[tuple[float | None, Value]] = []
@@ -103,7 +154,7 @@ class LongmindStore(BaseStore):
             cursor = page.cursor
             if cursor is None:
                 break
-        return [_search_item(value, score) for score, value in scored[op.offset : wanted]]
+        return scored[op.offset : wanted]
 
     async def _list_namespaces(self, op: ListNamespacesOp) -> list[tuple[str, ...]]:
         conditions = op.match_conditions or ()
@@ -114,7 +165,10 @@ class LongmindStore(BaseStore):
 
     def _write(self, op: PutOp) -> ValueWrite:
         value = None if op.value is None else dict(op.value)
-        return ValueWrite(namespace=op.namespace, key=op.key, value=value, text=self._text(value, op.index))
+        ttl = None if op.ttl is None or value is None else timedelta(minutes=op.ttl)
+        if ttl is not None and ttl <= timedelta(0):
+            raise InvalidInput(f"A ttl of {op.ttl} minutes is no time.", hint="Delete the item, or give more than 0.")
+        return ValueWrite(namespace=op.namespace, key=op.key, value=value, text=self._text(value, op.index), ttl=ttl)
 
     def _text(self, value: Mapping[str, Any] | None, index: Any) -> str | None:
         """Return what search reads of a value; None for all of it."""

@@ -11,7 +11,7 @@ from longmind.errors import InvalidInput, VersionConflict
 from longmind.store.base import Delete, Put, Update, Write
 from longmind.systems.ownership import marks, mine
 from longmind.systems.scoped_store import ScopedStore, retry_on_conflict, validated
-from longmind.systems.values.models import Value, ValueHit, ValueName, ValueWrite
+from longmind.systems.values.models import Value, ValueHit, ValueName, ValueWrite, ttl_of
 from longmind.systems.values.paths import below, path_of, record_key
 from longmind.text.record_text import record_text
 from longmind.types import Filter, Json, Memory, Page
@@ -52,15 +52,17 @@ class StateMemory:
         session: str | None = None,
         at: datetime | None = None,
         expires_at: datetime | timedelta | None = None,
+        ttl: timedelta | None = None,
         expected_version: int | None = None,
     ) -> Value:
         """Store a value under its name and return it. With ``expected_version`` it must replace that one; 0 is none.
 
-        ``text`` is what recall finds it by, where values are recalled: by default a line for each field.
+        ``text`` is what recall finds it by, where values are recalled: by default a line for each field. From
+        ``expires_at`` on it is gone; with ``ttl`` it lasts that long, and again as long after each ``refresh``.
         """
         if isinstance(expires_at, timedelta):
             expires_at = self._scoped.now() + expires_at
-        fields = {"text": text, "session": session, "at": at, "expires_at": expires_at}
+        fields = {"text": text, "session": session, "at": at, "expires_at": expires_at, "ttl": ttl}
         named = {"namespace": tuple(namespace), "key": key, "value": value, "expected_version": expected_version}
         (stored,) = await self.write([validated(ValueWrite, named | fields)])
         assert stored is not None
@@ -79,6 +81,27 @@ class StateMemory:
             None if memory is None or memory.has_expired(now) else Value.of(memory)
             for memory in (found.get(self._key(name)) for name in names)
         ]
+
+    async def refresh(self, names: Sequence[ValueName]) -> int:
+        """Let the values under these names that have a ``ttl`` last that long from now; return how many do.
+
+        What would end less than a hundredth of its ``ttl`` later is left as it is, and counts.
+        """
+
+        async def extend() -> int:
+            now = self._scoped.now()
+            live = [memory for memory in (await self._records(names)).values() if not memory.has_expired(now)]
+            lasting = [(memory, Value.of(memory)) for memory in live if ttl_of(memory) is not None]
+            updates: list[Write] = [
+                Update(memory.id, {"expires_at": now + value.ttl}, expected_version=memory.version)
+                for memory, value in lasting
+                if value.ttl is not None and value.needs_refresh(now)
+            ]
+            if updates:
+                await self._scoped.rewrite(updates, f"refresh {self._kind}")
+            return len(lasting)
+
+        return await retry_on_conflict(extend)
 
     async def delete(
         self, namespace: Sequence[str], key: str, *, expected_version: int | None = None, erase: bool = False
@@ -138,13 +161,17 @@ class StateMemory:
             "body": write.value,
             "session": write.session,
             "occurred_at": write.at or now,
-            "expires_at": write.expires_at,
+            "expires_at": write.expires_at or (now + write.ttl if write.ttl else None),
         }
+        lasts = {} if write.ttl is None else {"ttl": write.ttl.total_seconds()}
         if memory is not None:
             same = {"content"} if memory.content == text else set()
             changes = {name: value for name, value in fields.items() if name not in same}
+            if ttl_of(memory) != write.ttl:
+                kept = {name: value for name, value in memory.metadata.items() if name != "ttl"}
+                changes["metadata"] = kept | lasts
             return Update(memory.id, changes, expected_version=memory.version)
-        named = {"namespace": path_of(write.namespace), "labels": list(write.namespace), "key": write.key}
+        named = {"namespace": path_of(write.namespace), "labels": list(write.namespace), "key": write.key, **lasts}
         metadata = marks(self._scoped.scope, **named)
         made = self._scoped.new(self._kind, text, key=key, metadata=metadata, trust=0.7, **_without_content(fields))
         return Put(made, existing="fail")
@@ -177,17 +204,24 @@ class StateMemory:
         known = {tuple(memory.metadata["labels"]) async for memory in self._scan(prefix, None)}
         return sorted(known)[offset : offset + limit]
 
-    async def clear(self, prefix: Sequence[str] = (), *, session: str | None = None, erase: bool = False) -> int:
+    async def clear(
+        self,
+        prefix: Sequence[str] = (),
+        *,
+        session: str | None = None,
+        expired: bool = False,
+        erase: bool = False,
+    ) -> int:
         """Remove all values in namespaces that begin with a prefix, in one transaction; return how many.
 
-        With a ``session`` only those of that session. With ``erase`` no history of them stays. One of the two must say
-        what is meant: neither would remove everything.
+        With a ``session`` only those of that session; with ``expired`` only those whose time is over. With ``erase`` no
+        history of them stays. One of the first three must say what is meant: none would remove everything.
         """
-        if not prefix and session is None:
-            raise InvalidInput("Say what to remove: a prefix, or a session.")
+        if not prefix and session is None and not expired:
+            raise InvalidInput("Say what to remove: a prefix, a session, or what has expired.")
 
         async def remove() -> int:
-            memories = [memory async for memory in self._scan(prefix, session, expired=None)]
+            memories = [memory async for memory in self._scan(prefix, session, expired=expired or None)]
             if memories:
                 deletes = [Delete(memory.id, memory.version, erase=erase) for memory in memories]
                 await self._scoped.rewrite(deletes, f"clear {self._kind}")

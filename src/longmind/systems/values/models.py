@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from typing import Annotated
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
@@ -14,6 +15,9 @@ MAX_LABELS = 64
 Label = Annotated[str, StringConstraints(max_length=1_000), AfterValidator(plain_text)]
 Namespace = Annotated[tuple[Label, ...], Field(max_length=MAX_LABELS)]
 """Where a value is: labels from the outermost to the innermost, as in ("users", "alice", "settings")."""
+Lifetime = Annotated[timedelta, Field(gt=timedelta(0), le=timedelta(days=36_500))]
+_PRECISION = 100
+"""A refresh that would move the end by less than this part of the lifetime is left out: reads would all be writes."""
 ValueKey = Annotated[str, StringConstraints(max_length=2_000), AfterValidator(plain_text)]
 
 
@@ -38,6 +42,8 @@ class Value(Model):
     updated_at: Moment
     """When it was last written, or the moment that the writer stated."""
     expires_at: Moment | None = None
+    ttl: timedelta | None = None
+    """How long it lasts after it was written or refreshed."""
 
     @classmethod
     def of(cls, memory: Memory) -> Value:
@@ -51,7 +57,20 @@ class Value(Model):
             created_at=memory.recorded_at,
             updated_at=memory.occurred_at,
             expires_at=memory.expires_at,
+            ttl=ttl_of(memory),
         )
+
+    def needs_refresh(self, now: datetime) -> bool:
+        """Whether a refresh would let it last noticeably longer: by a hundredth of its ``ttl`` or more."""
+        if self.ttl is None or self.expires_at is None:
+            return False
+        return now + self.ttl - self.expires_at >= self.ttl / _PRECISION
+
+
+def ttl_of(memory: Memory) -> timedelta | None:
+    """Return how long the value of a memory lasts after each write and refresh."""
+    seconds = memory.metadata.get("ttl")
+    return None if seconds is None else timedelta(seconds=seconds)
 
 
 class ValueHit(Model):
@@ -74,6 +93,8 @@ class ValueWrite(Model):
     at: Moment | None = None
     """The moment it stands for, which orders a listing: now, unless it is stated."""
     expires_at: Moment | None = None
+    ttl: Lifetime | None = None
+    """How long it lasts after each refresh, and after this write unless ``expires_at`` is stated."""
     expected_version: Annotated[int, Field(ge=0)] | None = None
     """The version that is replaced; 0 for none. If another one is there, nothing of the transaction is written."""
     keep: bool = False

@@ -225,3 +225,80 @@ async def test_the_same_on_postgresql(fresh_postgres_url: str) -> None:
         item = ConversationItem(payload={"call": 1})
         await mem.conversation("s").append([item, ConversationItem(payload={}, message=Message(content="Hello."))])
         assert [stored.payload for stored in await mem.conversation("s").items()] == [{"call": 1}, {}]
+
+
+async def test_a_value_with_a_ttl_lasts_that_long_after_each_refresh() -> None:
+    clock = FakeClock()
+    async with Longmind.open("memory:", clock=clock) as longmind:
+        values = longmind.agent("a", user="alice").values
+        name = ValueName(namespace=HOME, key="k")
+        stored = await values.put(HOME, "k", {"n": 1}, ttl=timedelta(hours=1))
+        await values.put(HOME, "once", {"n": 1}, expires_at=timedelta(hours=1))
+        assert (stored.ttl, stored.expires_at) == (timedelta(hours=1), clock.now() + timedelta(hours=1))
+        clock.advance(timedelta(minutes=40))
+        assert await values.refresh([name, ValueName(namespace=HOME, key="once")]) == 1
+        clock.advance(timedelta(minutes=40))
+        kept = await values.get(HOME, "k")
+        assert kept is not None
+        assert (kept.value, kept.updated_at) == ({"n": 1}, stored.updated_at)
+        assert await values.get(HOME, "once") is None
+        clock.advance(timedelta(minutes=30))
+        assert await values.get(HOME, "k") is None
+        assert await values.refresh([name]) == 0
+        assert await values.get(HOME, "k") is None
+
+
+async def test_a_refresh_that_would_change_little_writes_nothing() -> None:
+    clock = FakeClock()
+    async with Longmind.open("memory:", clock=clock) as longmind:
+        values = longmind.agent("a").values
+        stored = await values.put(HOME, "k", {"n": 1}, ttl=timedelta(minutes=100))
+        clock.advance(timedelta(seconds=59))
+        assert await values.refresh([ValueName(namespace=HOME, key="k")]) == 1
+        assert await values.get(HOME, "k") == stored
+        clock.advance(timedelta(seconds=1))
+        assert await values.refresh([ValueName(namespace=HOME, key="k")]) == 1
+        changed = await values.get(HOME, "k")
+        assert changed is not None
+        assert changed.expires_at == clock.now() + timedelta(minutes=100)
+
+
+async def test_a_rewrite_without_a_ttl_lasts(longmind: Longmind) -> None:
+    values = longmind.agent("a").values
+    await values.put(HOME, "k", {"n": 1}, ttl=timedelta(hours=1))
+    rewritten = await values.put(HOME, "k", {"n": 2})
+    assert (rewritten.ttl, rewritten.expires_at) == (None, None)
+    again = await values.put(HOME, "k", {"n": 3}, ttl=timedelta(days=1))
+    assert again.ttl == timedelta(days=1)
+    assert (await values.list()).items == (again,)
+
+
+async def test_expired_values_are_swept_and_others_stay() -> None:
+    clock = FakeClock()
+    async with Longmind.open("memory:", clock=clock) as longmind:
+        values = longmind.agent("a", user="alice").values
+        other = longmind.agent("a", user="bob").values
+        for memory in (values, other):
+            await memory.put(HOME, "short", {}, ttl=timedelta(minutes=1))
+            await memory.put(HOME, "long", {}, ttl=timedelta(days=1))
+            await memory.put(HOME, "lasting", {})
+        clock.advance(timedelta(minutes=2))
+        assert await values.clear(expired=True) == 1
+        assert await values.clear(expired=True) == 0
+        assert [value.key for value in (await values.list()).items] == ["long", "lasting"]
+        assert await other.clear(("elsewhere",), expired=True) == 0
+        assert await other.clear(expired=True) == 1
+
+
+async def test_a_ttl_is_positive_and_may_begin_with_another_end(longmind: Longmind) -> None:
+    values = longmind.agent("a").values
+    stored = await values.put(HOME, "k", {}, ttl=timedelta(hours=1), expires_at=timedelta(minutes=5))
+    assert stored.expires_at is not None
+    assert stored.expires_at < stored.created_at + timedelta(minutes=30)
+    assert await values.refresh([ValueName(namespace=HOME, key="k")]) == 1
+    refreshed = await values.get(HOME, "k")
+    assert refreshed is not None
+    assert refreshed.expires_at is not None
+    assert refreshed.expires_at >= stored.created_at + timedelta(hours=1)
+    with pytest.raises(InvalidInput):
+        await values.put(HOME, "k", {}, ttl=timedelta(0))
