@@ -61,9 +61,15 @@ async def embedded(tmp_path: Path) -> AsyncIterator[Longmind]:
         yield opened
 
 
+BOTH = pytest.mark.parametrize("longmind", ["embedded", "remote"], indirect=True)
+"""Runs a test on a store of its own in a file, and over HTTP on a store that the tests of a session share."""
+
+
 @pytest.fixture
-def longmind(embedded: Longmind) -> Longmind:
-    return embedded
+def longmind(request: pytest.FixtureRequest) -> Longmind:
+    """A store in a file; with ``BOTH`` the same face over HTTP too."""
+    opened: Longmind = request.getfixturevalue(getattr(request, "param", "embedded"))
+    return opened
 
 
 @pytest.fixture(scope="session")

@@ -146,6 +146,9 @@ class LongmindMemoryStore:
             f"memory path {path!r} changed before it could be {'written' if value else 'deleted'}"
         )
         if (None if current is None else current.value["version"]) != expected:
+            # the same operation may have been done between the two reads
+            if operation is not None and (receipt := await self._receipt(operation)) is not None:
+                return receipt
             raise conflict
         mutation = MemoryMutation(
             version=value["version"] if value else None, replayed=False, existed=current is not None

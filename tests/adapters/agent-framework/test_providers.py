@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
 from agent_framework import (
     Agent,
     AgentSession,
@@ -16,6 +15,7 @@ from agent_framework import (
     InMemoryHistoryProvider,
     Message,
 )
+from tests.adapters.conftest import BOTH
 
 from longmind import Longmind
 from longmind.adapters.agent_framework import LongmindContextProvider, LongmindHistoryProvider
@@ -37,12 +37,6 @@ class Scripted(BaseChatClient):
         return answer()
 
 
-@pytest.fixture(params=["embedded", "remote"])
-def longmind(request: pytest.FixtureRequest) -> Longmind:
-    opened: Longmind = request.getfixturevalue(request.param)
-    return opened
-
-
 _agents = iter(range(1_000))
 MESSAGES = [
     Message("user", ["Is it cold in Oslo?"], author_name="Alice", message_id="m1"),
@@ -53,6 +47,7 @@ MESSAGES = [
 ]
 
 
+@BOTH
 async def test_messages_come_back_exactly(longmind: Longmind) -> None:
     provider = LongmindHistoryProvider(longmind, agent=f"a {next(_agents)}", user="alice")
     await provider.save_messages("s1", MESSAGES[:2])

@@ -15,16 +15,10 @@ from autogen_core.model_context import BufferedChatCompletionContext
 from autogen_core.models import AssistantMessage, SystemMessage, UserMessage
 from autogen_ext.models.replay import ReplayChatCompletionClient
 from PIL import Image as Picture
+from tests.adapters.conftest import BOTH
 
 from longmind import Longmind
 from longmind.adapters.autogen import LongmindMemory
-
-
-@pytest.fixture(params=["embedded", "remote"])
-def longmind(request: pytest.FixtureRequest) -> Longmind:
-    opened: Longmind = request.getfixturevalue(request.param)
-    return opened
-
 
 _agents = iter(range(1_000))
 
@@ -33,6 +27,7 @@ def text(content: str, **metadata: Any) -> MemoryContent:
     return MemoryContent(content=content, mime_type=MemoryMimeType.TEXT, metadata=metadata or None)
 
 
+@BOTH
 async def test_what_is_added_is_found(longmind: Longmind) -> None:
     memory = LongmindMemory(longmind, agent=f"a {next(_agents)}", user="alice")
     await memory.add(text("Alice prefers tea.", topic="drinks"))
@@ -46,6 +41,7 @@ async def test_what_is_added_is_found(longmind: Longmind) -> None:
     assert len((await memory.query(text("tea or rain"), k=1)).results) == 1
 
 
+@BOTH
 async def test_everything_else_comes_back_exactly(longmind: Longmind) -> None:
     memory = LongmindMemory(longmind, agent=f"a {next(_agents)}")
     picture = Image(Picture.new("RGB", (2, 2), "red"))
@@ -70,6 +66,7 @@ async def test_the_same_again_is_stored_once(longmind: Longmind) -> None:
     assert (await longmind.agent("a").stats()).memories == 2
 
 
+@BOTH
 async def test_clear_forgets_what_was_added_under_this_name_only(longmind: Longmind) -> None:
     agent = f"a {next(_agents)}"
     memory, other = LongmindMemory(longmind, agent=agent), LongmindMemory(longmind, agent=agent, name="other")

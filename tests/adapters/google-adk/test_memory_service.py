@@ -18,6 +18,7 @@ from google.adk.sessions.in_memory_session_service import InMemorySessionService
 from google.adk.sessions.session import Session
 from google.adk.tools import load_memory
 from google.genai.types import Content, FunctionCall, Part
+from tests.adapters.conftest import BOTH
 
 from longmind import Longmind
 from longmind.adapters.google_adk import LongmindMemoryService
@@ -45,15 +46,10 @@ async def found(service: LongmindMemoryService, query: str, **scope: str) -> lis
     return [entry.content.parts[0].text for entry in response.memories]
 
 
-@pytest.fixture(params=["embedded", "remote"])
-def longmind(request: pytest.FixtureRequest) -> Longmind:
-    opened: Longmind = request.getfixturevalue(request.param)
-    return opened
-
-
 _applications = iter(range(1_000))
 
 
+@BOTH
 async def test_a_session_is_found_with_author_and_time(longmind: Longmind) -> None:
     service, app = LongmindMemoryService(longmind), f"shop {next(_applications)}"
     event = said("My dog Rex hates rain.", timestamp=1_700_000_000.0)
@@ -98,6 +94,7 @@ async def test_events_of_a_session_follow_each_other(longmind: Longmind) -> None
     assert [memory.content for memory in history] == ["One.", "Two."]
 
 
+@BOTH
 async def test_another_user_and_application_find_nothing(longmind: Longmind) -> None:
     service = LongmindMemoryService(longmind)
     await service.add_session_to_memory(session(said("I live in Porto.")))
@@ -123,6 +120,7 @@ async def test_memories_are_added_directly(longmind: Longmind) -> None:
         await service.add_memory(**ALICE, memories=[MemoryEntry(content=Content(parts=[]))])
 
 
+@BOTH
 async def test_what_is_deleted_does_not_come_back_with_its_session(longmind: Longmind) -> None:
     service, app = LongmindMemoryService(longmind), f"shop {next(_applications)}"
     event = said("My secret is a zebra.")

@@ -129,6 +129,21 @@ async def test_an_operation_is_done_once_by_however_many(store: LongmindMemorySt
     assert len({result.version for result in results}) == 1
 
 
+async def test_an_operation_that_is_done_between_two_reads_is_replayed(
+    store: LongmindMemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    operation = MemoryOperation("op", "f")
+    read = store._file
+
+    async def late(path: str) -> object:
+        monkeypatch.undo()
+        await store.write("a.md", "text", expected_version=None, operation=operation)
+        return await read(path)
+
+    monkeypatch.setattr(store, "_file", late)
+    assert (await store.write("a.md", "text", expected_version=None, operation=operation)).replayed
+
+
 async def test_search_finds_direct_children_within_its_limits(store: LongmindMemoryStore) -> None:
     for path, text in {
         "u/home.md": "Nora lives in Lisbon. " * 20,
