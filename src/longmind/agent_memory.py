@@ -306,6 +306,7 @@ class AgentMemory(AgentListing):
         With a ``key`` it replaces what was stored under that key before; then any dict can be stored as a record.
         A document with a URI or title that is known replaces its former version, in one transaction. From
         ``expires_at`` on, a moment or how long from now, it is no longer returned, and consolidation removes it.
+        What is blank in a list is left out, and the log says so; a blank text alone is refused.
         ``progress`` is called with the number of memories done and the total, after each batch.
         """
         details = InputDetails(

@@ -29,6 +29,13 @@ async def test_several_are_stored_in_one_request(http: httpx2.AsyncClient) -> No
     assert stored[2]["kind"] == "document"
 
 
+async def test_a_blank_one_among_several_does_not_refuse_the_others(http: httpx2.AsyncClient) -> None:
+    content = ["I have a cat.", " ", {"role": "assistant", "content": ""}, "I live in Oslo."]
+    answer = await http.post("/v1/agents/assistant/memories", json={"content": content})
+    assert answer.status_code == 201
+    assert [memory["content"] for memory in answer.json()["items"]] == ["I have a cat.", "I live in Oslo."]
+
+
 async def test_pages_follow_a_cursor(http: httpx2.AsyncClient) -> None:
     await http.post(MEMORIES, json={"content": [f"Number {n}." for n in range(5)]})
     seen: list[str] = []

@@ -324,7 +324,8 @@ export interface paths {
         /**
          * Store items of a framework's conversation in one transaction, exactly and in order.
          * @description What is said in an item is a message like any other, and the item's own fields are part of its record. An item
-         *     that says nothing is never recalled. With an ``operation`` id of yours the call can be repeated safely.
+         *     that says nothing, or whose message is blank, is never recalled. With an ``operation`` id of yours the call can
+         *     be repeated safely.
          */
         post: operations["conversations.append"];
         delete?: never;
@@ -2056,6 +2057,7 @@ export interface paths {
          *     With a ``key`` it replaces what was stored under that key before; then any dict can be stored as a record.
          *     A document with a URI or title that is known replaces its former version, in one transaction. From
          *     ``expires_at`` on, a moment or how long from now, it is no longer returned, and consolidation removes it.
+         *     What is blank in a list is left out, and the log says so; a blank text alone is refused.
          *     ``progress`` is called with the number of memories done and the total, after each batch.
          */
         post: operations["memories.remember"];

@@ -89,7 +89,8 @@ class Conversation:
         """Store items of a framework's conversation in one transaction, exactly and in order.
 
         What is said in an item is a message like any other, and the item's own fields are part of its record. An item
-        that says nothing is never recalled. With an ``operation`` id of yours the call can be repeated safely.
+        that says nothing, or whose message is blank, is never recalled. With an ``operation`` id of yours the call can
+        be repeated safely.
         """
         return tuple(await self._items.append(items, operation))
 

@@ -11,7 +11,7 @@ from longmind.systems.scoped_store import ScopedStore, retry_on_conflict
 from longmind.types import Filter, Id, Json, Memory, Message, Model, PlainJson, Source
 
 ITEM = "item"
-"""The kind of an item that says nothing, such as the call of a tool."""
+"""The kind of an item that says nothing, such as the call of a tool or a blank message."""
 _PAYLOAD = "payload"
 
 
@@ -48,7 +48,7 @@ class ItemLog:
 
     def _memory(self, item: ConversationItem) -> Memory:
         body = {_PAYLOAD: item.payload}
-        if item.message is None:
+        if item.message is None or not item.message.content.strip():
             return self._scoped.new(ITEM, "", body=body, session=self._session, source=Source(role="tool"))
         details = InputDetails(session=self._session)
         (memory,) = build_memories([item.message], details, self._scoped.scope, self._scoped.clock).memories

@@ -8,6 +8,7 @@ second gets a key of its own. In a conversation the same words may be said again
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -42,6 +43,8 @@ from longmind.types import (
     Unit,
     construct_unvalidated,
 )
+
+_log = logging.getLogger("longmind")
 
 RECORD = "record"
 """The kind of what is stored as the fields of a dict."""
@@ -109,8 +112,9 @@ class BuiltMemories(NamedTuple):
 def build_memories(
     inputs: MemoryInput | Iterable[MemoryInput], details: InputDetails, scope: Scope, clock: Clock
 ) -> BuiltMemories:
-    """Return the memories to store."""
+    """Return the memories to store. A blank message or document of a list is left out, which the log says."""
     memories: list[Memory] = []
+    blank: list[int] = []
     try:
         if details.expires_at is not None:
             details = details._replace(expires_at=_expiry(details, clock.now()))
@@ -118,16 +122,22 @@ def build_memories(
         if moment is not None and not isinstance(moment, datetime):  # a text is read as one, or refused
             details = details._replace(occurred_at=_CheckedDetails.of(details).occurred_at)
         messages = _MessageConverter(details, scope, clock)
-        for item in _flatten(inputs):
-            if isinstance(item, Document):
+        for number, item in enumerate(_flatten(inputs), start=1):
+            if not item.content.strip():
+                blank.append(number)
+            elif isinstance(item, Document):
                 memories += _document_memories(item, details, scope, clock)
             else:
                 memories.append(messages.memory(item))
     except ValidationError as error:
         where, reason = first_problem(error)
         raise InvalidInput(f"This cannot be remembered: {where or 'input'}: {reason}.", field=where) from None
+    if not memories and blank:
+        raise InvalidInput("An empty text cannot be remembered.")
     if not memories:
         raise InvalidInput("There is nothing to remember.", hint="Give a text, a message, a list, or a document.")
+    if blank:
+        _log.warning("What has no text was not remembered: %s of the list.", ", ".join(f"number {n}" for n in blank))
     return BuiltMemories(memories, messages.timed)
 
 
@@ -201,8 +211,6 @@ class _MessageConverter:
         self._checked: _CheckedDetails | None = None
 
     def memory(self, message: Message) -> Memory:
-        if not message.content.strip():
-            raise InvalidInput("An empty text cannot be remembered.")
         details = self._details
         stated_time = message.occurred_at or details.occurred_at
         source, source_key = _source(details.source, message)
@@ -263,8 +271,6 @@ def _document_memories(document: Document, details: InputDetails, scope: Scope, 
             body=body,
         )
         memories.append(Memory(**fields))
-    if not memories:
-        raise InvalidInput("An empty document cannot be remembered.")
     return memories
 
 

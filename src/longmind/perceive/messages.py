@@ -75,7 +75,9 @@ def _plain(message: Mapping[str, Any] | BaseModel) -> Json:
 
 def _read(fields: Json) -> Message:
     if not any(fields.get(name) for name in fields.keys() - _FIELDS | {"content"}):
-        return Message.model_validate(fields)  # nothing is said: the error says which field is missing
+        # nothing is said; if the content is missing, the error says so
+        own = {name: fields[name] for name in fields.keys() & _FIELDS}
+        return Message.model_validate({**own, "content": ""} if "content" in fields else own)
     content = fields.pop("content", None)
     kind = fields.get("type")
     role = fields.pop("role", None) or _ROLE_OF_ITEM.get(str(kind), "user")

@@ -46,6 +46,14 @@ async def test_what_was_said_is_remembered_once_and_calls_are_not_recalled(longm
     assert len(await mem.conversation("s").history()) == 1
 
 
+async def test_a_blank_message_is_kept_as_an_item_that_says_nothing(longmind: Longmind) -> None:
+    conversation = longmind.agent("a").conversation("s")
+    await conversation.append([said("Is it cold in Oslo?"), said("  ", "assistant"), said("Hello?")])
+    items = await conversation.items()
+    assert [(item.payload or {})["role"] for item in items] == ["user", "assistant", "user"]
+    assert [item.message.content if item.message else None for item in items] == ["Is it cold in Oslo?", None, "Hello?"]
+
+
 async def test_messages_that_were_added_otherwise_are_items_without_a_payload(longmind: Longmind) -> None:
     conversation = longmind.agent("a").conversation("s")
     await conversation.add("Hello.")

@@ -102,6 +102,14 @@ def test_what_cannot_be_remembered_is_refused_with_a_reason(bad: Any) -> None:
         take(bad)
 
 
+def test_a_blank_message_of_a_list_is_left_out_and_the_log_says_so(caplog: pytest.LogCaptureFixture) -> None:
+    no_content, no_text = {"role": "assistant", "content": None}, {"role": "user", "content": "\n"}
+    blank: list[Any] = ["  ", no_content, no_text, Document(content="")]
+    made = take(["I live in Oslo.", *blank, "I have a cat."])
+    assert [memory.content for memory in made] == ["I live in Oslo.", "I have a cat."]
+    assert "number 2, number 3, number 4, number 5" in caplog.text
+
+
 @pytest.mark.parametrize("bad", ["nul \x00", "lone \ud800", "x" * 1_000_001])
 def test_text_no_database_stores_is_refused(bad: str) -> None:
     with pytest.raises(InvalidInput, match="content"):
