@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from longmind.store.search.view import View
 from longmind.text.analysis import term_hash, terms
-from longmind.text.dates import TimeSpan, find_span, format_day
+from longmind.text.dates import format_day
 from longmind.text.index_terms import DATED, mark_hash
+from longmind.text.time_spans import TimeSpan, find_span
 
 if TYPE_CHECKING:
     from longmind.types import Memory

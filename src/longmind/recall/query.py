@@ -10,7 +10,7 @@ from functools import cached_property
 
 from longmind.recall.anchors import Anchor, anchor_in
 from longmind.text.analysis import STOP_WORDS, stem, words
-from longmind.text.dates import TimeSpan, find_span
+from longmind.text.time_spans import TimeSpan, find_span
 
 MAX_READ = 20_000
 """Characters of a question that are parsed for its kind and its times; the search uses all of it."""

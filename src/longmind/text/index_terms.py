@@ -14,11 +14,11 @@ from functools import lru_cache
 from heapq import nlargest
 
 from longmind.text.analysis import STOP_WORDS, AnalysedText, analyse, fold, has_digit, stem, term_hash, terms
-from longmind.text.dates import format_day
+from longmind.text.dates import TIME_PHRASE, format_day, resolve_phrase
 from longmind.text.standing import standing_marks
 from longmind.types import Memory
 
-ANALYSIS_VERSION = 3
+ANALYSIS_VERSION = 4
 HEADER = struct.Struct("<BI")
 MAX_TERMS = 20_000
 """The most distinct terms kept for one memory, whose content has at most a million characters."""
@@ -45,6 +45,10 @@ _NUMBER_WORDS = frozenset(
     "one two three four five six seven eight nine ten dozen couple twice once several many few".split()
 )
 """Without one of these words or a digit the two patterns above cannot match; a set lookup is cheaper."""
+_RELATIVE = frozenset("yesterday tomorrow ago last next past coming".split())
+"""Without one of these words a message names no day relative to that on which it was said."""
+_DATES_READ = 2_000
+"""Characters of a message that are read for such days."""
 _ALONE = _TIME_WORDS - {"this"}
 """Each of these words matches alone; "this" only with the word after it."""
 _TELLING = _TIME_WORDS | _NUMBER_WORDS
@@ -138,15 +142,26 @@ def _day(day: date) -> str:
     return format_day(day)
 
 
-def context_texts(memory: Memory) -> list[str]:
-    """Return what is indexed besides the content: day, speaker, tags, and the headings above a passage."""
+def context_texts(memory: Memory, content: AnalysedText) -> list[str]:
+    """Return what is indexed besides the content: days, speaker, tags, and the headings above a passage.
+
+    The days are that of the memory, and what "two days ago" or "last month" in a message meant on it.
+    """
     texts = [_day(memory.occurred_at.date()), *memory.tags]
+    if memory.kind == "message" and not _RELATIVE.isdisjoint(content.words):
+        texts.extend(_dates_meant(memory))
     if memory.source.name:
         texts.append(memory.source.name)
     headings = memory.body.get("headings")
     if isinstance(headings, list):
         texts.extend(h for h in headings if isinstance(h, str))
     return texts
+
+
+def _dates_meant(memory: Memory) -> list[str]:
+    """Return the dates that a message names relative to the day on which it was said."""
+    named = (resolve_phrase(match, memory.occurred_at) for match in TIME_PHRASE.finditer(memory.content[:_DATES_READ]))
+    return [time.text for time in named if time.text]
 
 
 def index_terms(memory: Memory) -> bytes:
@@ -156,7 +171,7 @@ def index_terms(memory: Memory) -> bytes:
     counts = dict.fromkeys(hashes, 0)
     for h in hashes:
         counts[h] += 1
-    for text in context_texts(memory):
+    for text in context_texts(memory, content):
         for h in _hashes_of(text):
             counts.setdefault(h, 1)
     for mark in marks(memory, content):

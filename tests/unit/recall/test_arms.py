@@ -19,7 +19,7 @@ from longmind.store.search.okapi import K1, B
 from longmind.store.search.ranking import query_terms
 from longmind.store.search.threads import REACH, SHORT, WEIGHTS
 from longmind.store.search.view import View
-from longmind.text.analysis import terms
+from longmind.text.analysis import analyse, terms
 from longmind.text.index_terms import context_texts
 from longmind.types import Memory
 
@@ -45,7 +45,7 @@ def look(view: View, text: str, vector: np.ndarray | None = None) -> arms.ArmSco
 
 def counts_of(memory: Memory) -> Counter[str]:
     counted = Counter(terms(memory.content))
-    for term in set(terms(" ".join(context_texts(memory)))):
+    for term in set(terms(" ".join(context_texts(memory, analyse(memory.content))))):
         counted.setdefault(term, 1)
     return counted
 
