@@ -29,11 +29,18 @@ _MY = (
 )
 _HINT = re.compile(r"\b(?:I|I'm|I've|my|our|we|We|My|Our)\b|^[A-Z][a-z]+(?:ed|nt|ng|de|an|ought|ot|on|st)\b")
 
+_TITLE = r"(?:Mr|Mrs|Ms|Miss|Mx|Dr|Prof|Professor|Doctor)\.?"
 _KIN = re.compile(
-    rf"\b{_MY}(?P<kin>{FAMILY}|{PETS})(?:'s name is|\s+is (?:called|named)|\s+(?:called|named)|"
-    rf",)?\s+(?P<name>[A-Z][a-z]+)\b(?!['’])",
+    rf"\b{_MY}(?P<kin>{FAMILY}|{PETS})(?P<naming>'s name is|\s+is (?:called|named)|\s+(?:called|named)|"
+    rf",)?\s+(?P<name>{_TITLE}\s+(?-i:[A-Z][a-z]+(?:[- ][A-Z][a-z]+)?)|[A-Z][a-z]+)\b(?!['’])",
     re.IGNORECASE,
 )
+_PHONED = re.compile(
+    rf"\s*(?:[.!;]|$|{TIME_PHRASE.pattern}|"
+    r"(?:about|to|back|again|because|for|from|when|while|and|but|so|twice|once|earlier)\b)",
+    TIME_PHRASE.flags,
+)
+"""What follows a name that somebody called, rather than was called: "My sister called Marta yesterday"."""
 _FAVOURITE = re.compile(
     rf"\b{_MY}(?:all[- ]time )?favou?rite (?P<what>[a-z]+(?: [a-z]+)?)(?:\s+(?:is|are)|'s)\s+", re.IGNORECASE
 )
@@ -187,6 +194,8 @@ def _kin(text: str, sentence: Sentence, speaker: str) -> Iterator[Claim]:
         name = match["name"]
         if not name[0].isupper() or phrases.name(name) is None or sentence.asks:
             continue
+        if _is_phone_call(text, match):
+            continue
         if "," in match.group() and re.match(r"\s*(?:,|and\b|&)", text[match.end() :]):
             continue  # a list: "my girlfriend, Toby and I"
         kin = re.sub(r"(?<=friend)s$|(?<=neighbor)s$|(?<=neighbour)s$", "", match["kin"].lower())
@@ -207,6 +216,13 @@ def _kin(text: str, sentence: Sentence, speaker: str) -> Iterator[Claim]:
             yield Claim(
                 speaker, f"favorite {what}", phrases.spoken(object, speaker), span, 0.85, "favourite", many=False
             )
+
+
+def _is_phone_call(text: str, match: re.Match[str]) -> bool:
+    """Whether "my sister called Marta" tells of a call: it begins the clause, and nothing is said of her after it."""
+    if (match["naming"] or "").strip() != "called":
+        return False
+    return not re.search(r"\w\s*$", text[: match.start()]) and _PHONED.match(text, match.end()) is not None
 
 
 def _age(text: str, sentence: Sentence, speaker: str) -> Iterator[Claim]:

@@ -68,8 +68,9 @@ _NO_DEED = re.compile(
 _NOWHERE = re.compile(r"(?:bed|sleep|work|home|town|hell|waste|the next|the other|a few|a place)\b|[a-z]+ing\b")
 _CREATURES = re.compile(
     rf"(?:(?:an?|one|two|three|four|five|\d+)\s+(?!few|lot|bit)(?:[a-z]+\s+){{0,2}}?(?:{PETS}|"
-    rf"{FAMILY}))\b(?!\s+(?:who|that|to|in|at|from))"
+    rf"{FAMILY}))(?:\s+(?:called|named)\s+[A-Z]\w+)?\b(?=\s*(?:$|[,;&(]|(?:and|or|called|named|aged|with|of|for|since|by|on|as|plus)\b))"
 )
+"""A creature ends its phrase, or something is said of it: a bird table is no bird, and a family dinner no family."""
 _GOING = re.compile(r"(?:an?|the|my|our)\s")
 _DIETS = r"vegan|vegetarian|[a-z]+tarian|omnivore"
 

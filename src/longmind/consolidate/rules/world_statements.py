@@ -70,6 +70,8 @@ _PERSON = re.compile(
     r"hates|dislikes|lives in|works at|works for|works as|plays|speaks|owns|studies) (?!(?:is|are|"
     r"was|were|will|have|has|had)\b)(?P<y>[^;:!?]{2,60})$"
 )
+_NAMING = re.compile(r"^(?:called|named|known as) (?=\S)")
+"""What stands before a name and is no part of it: "The landlady in Anjos is called Marta"."""
 _VERBS = {
     "loves": "likes", "enjoys": "likes", "adores": "likes", "hates": "dislikes", "works for": "works at",
 }  # fmt: skip
@@ -112,7 +114,7 @@ def _claim(text: str, span: tuple[int, int]) -> Claim | None:
 
 
 def _of(name: str, match: re.Match[str], span: tuple[int, int]) -> Claim | None:
-    x, y = match["x"].strip(' "“”'), match["y"].strip(' "“”')
+    x, y = match["x"].strip(' "“”'), _NAMING.sub("", match["y"]).strip(' "“”')
     if not x or not y or _POINTS.match(x) or _POINTS.match(y) or x.lower() == y.lower():
         return None
     if _SPOKEN.search(f"{x} | {y}"):

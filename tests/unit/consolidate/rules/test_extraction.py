@@ -219,3 +219,34 @@ def test_the_turns_of_a_page_share_the_bound() -> None:
     assert len(extracted.claims) == MAX_FACTS
     assert extracted.claims[-1].object == f"thing{MAX_FACTS - 1}x"
     assert [refused.reason for refused in extracted.refused] == ["limit"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("My neighbour Mr Oras has a weather station.", ("has neighbour", "Mr Oras")),
+        ("My boss Dr. Anna Kuhn is strict.", ("has boss", "Dr. Anna Kuhn")),
+        ("My sister called Marta lives by the sea.", ("has sister", "Marta")),
+        ("I have a sister called Marta.", ("has", "a sister called Marta")),
+        ("I have two cats.", ("has", "two cats")),
+    ],
+)
+def test_relatives_and_animals_keep_their_names_and_titles(text: str, expected: tuple[str, str]) -> None:
+    assert ("Mel", *expected) in found(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I have an old bird table.",
+        "I have a dog house in the garden.",
+        "I have a family dinner on Sunday.",
+        "My sister called Marta yesterday.",
+    ],
+)
+def test_a_thing_named_after_an_animal_and_a_phone_call_name_nobody(text: str) -> None:
+    assert found(text) == []
+
+
+def test_the_word_called_is_no_part_of_a_name() -> None:
+    assert found("The landlady in Anjos is called Marta.") == [("Anjos", "landlady", "Marta")]
