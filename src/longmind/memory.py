@@ -29,6 +29,7 @@ from longmind.types import Scope
 if TYPE_CHECKING:
     from longmind.erasure import ErasureCheck, ErasureReceipt
     from longmind.erasure.models import Subject
+    from longmind.jobs import JobAdministration, ServiceReport
     from longmind.models.chat_model import ChatModel
     from longmind.models.embed import Embedder
     from longmind.models.span_reader import SpanReader
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from longmind.store.store import Store
     from longmind.systems.procedural import ToolDecorator, ToolRegistry
     from longmind.systems.shared import SharedAdministration
+    from longmind.worker.store_queue import StoreQueue
 
 __all__ = ["AgentMemory", "Longmind"]
 
@@ -76,6 +78,8 @@ class Longmind:
         self._reranker = reranker
         self._span_reader = span_reader
         self._create = create
+        self.consolidation_service: ServiceReport | None = None
+        """The service that consolidates in this process, while it runs."""
 
     @classmethod
     def open(
@@ -150,7 +154,8 @@ class Longmind:
         if self._store is not None:
             self._store.owner.require_here()
         chat: ChatModel | None = self.__dict__.pop("chat", None)  # only if it was ever asked for
-        parts = (self._store, chat, self._embedding, self._recaller)
+        queue: StoreQueue | None = self.__dict__.pop("_job_queue", None)
+        parts = (self._store, chat, self._embedding, self._recaller, queue)
         self._recaller, self._embedding, self._store = None, None, None
         async with AsyncExitStack() as closing:
             for part in parts:  # the last is closed first, and what goes wrong with one is raised after the others
@@ -264,6 +269,18 @@ class Longmind:
         from longmind.systems.shared import SharedAdministration
 
         return SharedAdministration(self.agent("administrator", tenant=tenant).scoped)
+
+    def jobs(self, tenant: str | None = None) -> JobAdministration:
+        """The durable jobs of a tenant, to look at and to steer, and what consolidation in this process is doing."""
+        from longmind.jobs import JobAdministration
+
+        return JobAdministration(self._job_queue, tenant or self.settings.tenant, self.consolidation_service)
+
+    @cached_property
+    def _job_queue(self) -> StoreQueue:
+        """The queue of the workers of this store. It is opened when it is first asked for anything."""
+        queue: StoreQueue = import_module("longmind.worker.store_queue").StoreQueue(self.url)
+        return queue
 
     # -- erasure -------------------------------------------------------------------------------------------------------
 

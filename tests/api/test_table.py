@@ -12,7 +12,9 @@ from longmind.client.faces import BUILT_ON_OTHERS
 from longmind.operations import FACES, OPERATIONS, Operation, operations_of
 
 NOT_OFFERED = {
-    **dict.fromkeys(["Longmind.agent", "Longmind.shared"], "they only name what other operations are about"),
+    **dict.fromkeys(
+        ["Longmind.agent", "Longmind.jobs", "Longmind.shared"], "they only name what other operations are about"
+    ),
     **dict.fromkeys(
         ["AgentMemory.conversation", "AgentMemory.tools", "WorkingMemory.session"],
         "they only name what others are about",

@@ -15,13 +15,14 @@ from psycopg import sql
 
 from longmind import Longmind, Settings
 from longmind.clock import SystemClock
-from longmind.errors import Forbidden, InvalidSetting, StoreError
+from longmind.errors import Forbidden, InvalidSetting, NotFound, StoreError
 from longmind.security import AuditEvent, KeyAdministration
 from longmind.server import ServerSettings, create_app
 from longmind.store.access import access_store
 from longmind.store.base import SharedBackend
 from longmind.store.postgres.roles import create_role
-from longmind.types import Link
+from longmind.types import Link, Scope
+from longmind.worker import Jobs
 
 TENANTS = ("acme", "umbrella", "initech")
 HELD = ("scopes", "memories", "links", "journal", "operations", "vectors", "keys", "audit")
@@ -185,3 +186,50 @@ def test_a_role_that_could_pass_by_is_not_made_the_application(fresh_postgres_ur
         create_role(fresh_postgres_url, superuser[0])
     with pytest.raises(StoreError):
         create_role(fresh_postgres_url, f"nobody_{os.getpid()}")  # there is no store here yet
+
+
+async def test_the_role_sees_and_steers_the_jobs_of_one_tenant_only(
+    fresh_postgres_url: str, application_url: str
+) -> None:
+    async with Longmind.open(application_url, settings=settings()) as longmind:
+        assert (await longmind.jobs("acme").status()).queue is None, "no worker was here yet"
+    ids = {}
+    async with await Jobs.open(fresh_postgres_url) as jobs:  # as a worker does, and after the role was made
+        for tenant in TENANTS:
+            ids[tenant], _ = await jobs.ask(Scope(tenant=tenant, agent="assistant", all_users=True))
+    async with Longmind.open(application_url, settings=settings()) as longmind:
+        for tenant in TENANTS:
+            face = longmind.jobs(tenant)
+            assert [job.id for job in (await face.list()).items] == [ids[tenant]]
+            others = [id for other, id in ids.items() if other != tenant]
+            for id in others:
+                for method in (face.get, face.cancel, face.retry):
+                    with pytest.raises(NotFound):
+                        await method(id)
+        acme = longmind.jobs("acme")
+        assert (await acme.cancel(ids["acme"])).state == "cancelled"
+        assert (await acme.retry(ids["acme"])).state == "waiting"
+        assert (await acme.ask("another")).agent == "another"
+        queue = (await acme.status()).queue
+        assert queue is not None
+        assert (queue.waiting, queue.paused) == (2, False)
+    async with await Jobs.open(fresh_postgres_url) as jobs:
+        await jobs.pause()
+        assert {job.state for job in await jobs.list(scope=Scope(tenant="umbrella", agent="assistant"))} == {"waiting"}
+    async with Longmind.open(application_url, settings=settings()) as longmind:
+        queue = (await longmind.jobs("acme").status()).queue
+        assert queue is not None
+        assert queue.paused
+    with psycopg.connect(application_url, autocommit=True) as connection:
+        for table in ("workflow_status", "workflow_input"):
+            name = sql.Identifier("longmind_jobs", table)
+            seen = connection.execute(sql.SQL("SELECT workflow_uuid FROM {}").format(name)).fetchall()
+            assert {row[0] for row in seen} <= {"longmind:everything"}, "without a tenant there are no jobs"
+            connection.execute("SET longmind.tenant = 'acme'")
+            seen = connection.execute(sql.SQL("SELECT workflow_uuid FROM {}").format(name)).fetchall()
+            assert ids["acme"] in {row[0] for row in seen}
+            assert not {ids["umbrella"], ids["initech"]} & {row[0] for row in seen}
+            connection.execute("RESET longmind.tenant")
+        for table in ("operation_outputs", "workflow_events", "queues", "workflow_schedules"):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                connection.execute(sql.SQL("SELECT 1 FROM {}").format(sql.Identifier("longmind_jobs", table)))

@@ -1906,6 +1906,24 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/agents/{agent}/jobs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List jobs, the newest first: of one agent and in some states, if asked. */
+        get: operations["jobs.list_of_agent"];
+        put?: never;
+        /** Ask for an agent to be consolidated by a worker. If a job of it waits or runs, that is the one. */
+        post: operations["jobs.ask"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/agents/{agent}/manager/experiences": {
         parameters: {
             query?: never;
@@ -3675,6 +3693,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/consolidation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Return who consolidates the tenant's agents, how the last pass went, and how the durable jobs stand. */
+        get: operations["consolidation.status"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/erasure/agents/{agent}": {
         parameters: {
             query?: never;
@@ -3789,6 +3824,91 @@ export interface paths {
          *     an administrator asks for it with ``across_tenants``.
          */
         post: operations["transfer.load"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/jobs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List jobs, the newest first: of one agent and in some states, if asked. */
+        get: operations["jobs.list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/jobs/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Return a job by its id. */
+        get: operations["jobs.get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/jobs/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Cancel a job that waits. One that runs is not interrupted. */
+        post: operations["jobs.cancel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/jobs/{id}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Yield a job now, and again whenever its state or its progress has changed, until it has ended. */
+        get: operations["jobs.watch"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/jobs/{id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Ask again for what a failed or cancelled job was to do. Return the new job. */
+        post: operations["jobs.retry"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3962,6 +4082,25 @@ export interface components {
             moved: components["schemas"]["Moved"][];
             /** Pages */
             pages: components["schemas"]["DialoguePage"][];
+        };
+        /**
+         * AgentFailure
+         * @description An agent that could not be consolidated. The others were; this one is tried again in the next pass.
+         */
+        AgentFailure: {
+            /** Agent */
+            agent: string;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /** Error */
+            error: string;
+            /** Message */
+            message: string;
+            /** Tenant */
+            tenant: string;
         };
         /**
          * AgentSettings
@@ -4724,6 +4863,18 @@ export interface components {
              */
             stopped: string | null;
         };
+        /**
+         * ConsolidationStatus
+         * @description Who consolidates the agents of a tenant, and how that goes.
+         */
+        ConsolidationStatus: {
+            /** @default null */
+            queue: components["schemas"]["QueueStatus"] | null;
+            /** @default null */
+            service: components["schemas"]["ServiceStatus"] | null;
+        };
+        /** ConsolidationStatusQuery */
+        ConsolidationStatusQuery: Record<string, never>;
         /** ContextContextLinesQuery */
         ContextContextLinesQuery: {
             /**
@@ -8287,6 +8438,16 @@ export interface components {
             hits: components["schemas"]["SemanticHit"][];
         };
         /**
+         * Failure
+         * @description Why consolidating an agent did not work.
+         */
+        Failure: {
+            /** Error */
+            error: string;
+            /** Message */
+            message: string;
+        };
+        /**
          * Filter
          * @description A filter on memories. All given fields must match; a list means "any of these".
          */
@@ -9798,6 +9959,168 @@ export interface components {
             /** Trust */
             trust: number;
         };
+        /**
+         * Job
+         * @description One consolidation of one agent, durable from the moment it was asked for.
+         */
+        Job: {
+            /** Agent */
+            agent: string;
+            /**
+             * Cause
+             * @enum {string}
+             */
+            cause: "schedule" | "trigger" | "call" | "retry";
+            /**
+             * Failed Attempts
+             * @default 0
+             */
+            failed_attempts: number;
+            /** @default null */
+            failure: components["schemas"]["Failure"] | null;
+            /**
+             * Finished At
+             * @default null
+             */
+            finished_at: string | null;
+            /** Id */
+            id: string;
+            /**
+             * Next Attempt At
+             * @default null
+             */
+            next_attempt_at: string | null;
+            /** @default null */
+            outcome: components["schemas"]["JobOutcome"] | null;
+            /** @default null */
+            progress: components["schemas"]["JobProgress"] | null;
+            /**
+             * Queued At
+             * Format: date-time
+             */
+            queued_at: string;
+            /**
+             * Started At
+             * @default null
+             */
+            started_at: string | null;
+            /**
+             * Starts
+             * @default 0
+             */
+            starts: number;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "waiting" | "running" | "done" | "failed" | "cancelled";
+            /** Tenant */
+            tenant: string;
+            /**
+             * Worker
+             * @default null
+             */
+            worker: string | null;
+        };
+        /**
+         * JobOutcome
+         * @description What consolidating one agent came to.
+         */
+        JobOutcome: {
+            /**
+             * Changes
+             * @default 0
+             */
+            changes: number;
+            /**
+             * Due
+             * @default null
+             */
+            due: string | null;
+            /** Head */
+            head: number;
+            /**
+             * Paused
+             * @default false
+             */
+            paused: boolean;
+            /**
+             * Reports
+             * @default []
+             */
+            reports: string[];
+            /**
+             * Seconds
+             * @default 0
+             */
+            seconds: number;
+            /**
+             * Until
+             * @default null
+             */
+            until: string | null;
+            /**
+             * Why
+             * @default
+             */
+            why: string;
+        };
+        /**
+         * JobProgress
+         * @description How far a running job has come.
+         */
+        JobProgress: {
+            /** Share */
+            share: number;
+            /** Stage */
+            stage: string;
+        };
+        /** JobsAskQuery */
+        JobsAskQuery: Record<string, never>;
+        /** JobsCancelQuery */
+        JobsCancelQuery: Record<string, never>;
+        /** JobsGetQuery */
+        JobsGetQuery: Record<string, never>;
+        /** JobsListOfAgentQuery */
+        JobsListOfAgentQuery: {
+            /**
+             * Cursor
+             * @default null
+             */
+            cursor?: string | null;
+            /**
+             * Limit
+             * @default 50
+             */
+            limit?: number;
+            /**
+             * States
+             * @default []
+             */
+            states?: ("waiting" | "running" | "done" | "failed" | "cancelled")[];
+        };
+        /** JobsListQuery */
+        JobsListQuery: {
+            /**
+             * Cursor
+             * @default null
+             */
+            cursor?: string | null;
+            /**
+             * Limit
+             * @default 50
+             */
+            limit?: number;
+            /**
+             * States
+             * @default []
+             */
+            states?: ("waiting" | "running" | "done" | "failed" | "cancelled")[];
+        };
+        /** JobsRetryQuery */
+        JobsRetryQuery: Record<string, never>;
+        /** JobsWatchQuery */
+        JobsWatchQuery: Record<string, never>;
         /** KeysCreateQuery */
         KeysCreateQuery: Record<string, never>;
         /** KeysCreateRequest */
@@ -11230,6 +11553,16 @@ export interface components {
             /** Items */
             items: components["schemas"]["Goal"][];
         };
+        /** Page[Job] */
+        Page_Job_: {
+            /**
+             * Cursor
+             * @default null
+             */
+            cursor: string | null;
+            /** Items */
+            items: components["schemas"]["Job"][];
+        };
         /** Page[Memory] */
         Page_Memory_: {
             /**
@@ -11298,6 +11631,59 @@ export interface components {
             path: string;
             /** Run */
             run: string;
+        };
+        /**
+         * Pass
+         * @description One look at all agents.
+         */
+        Pass: {
+            /**
+             * Changes
+             * @default 0
+             */
+            changes: number;
+            /**
+             * Consolidated
+             * @default 0
+             */
+            consolidated: number;
+            /** @default null */
+            error: components["schemas"]["Failure"] | null;
+            /**
+             * Failures
+             * @default []
+             */
+            failures: components["schemas"]["AgentFailure"][];
+            /**
+             * Finished At
+             * @default null
+             */
+            finished_at: string | null;
+            /**
+             * Paused
+             * @default 0
+             */
+            paused: number;
+            /**
+             * Put Off
+             * @default 0
+             */
+            put_off: number;
+            /**
+             * Started At
+             * Format: date-time
+             */
+            started_at: string;
+            /**
+             * Stopped
+             * @default false
+             */
+            stopped: boolean;
+            /**
+             * Unchanged
+             * @default 0
+             */
+            unchanged: number;
         };
         /**
          * Path
@@ -12927,6 +13313,28 @@ export interface components {
             where?: components["schemas"]["Filter"] | null;
         };
         /**
+         * QueueStatus
+         * @description How the durable jobs of a tenant stand, by its newest thousand.
+         */
+        QueueStatus: {
+            /**
+             * Failing
+             * @default []
+             */
+            failing: string[];
+            /** Paused */
+            paused: boolean;
+            /** Running */
+            running: number;
+            /** Waiting */
+            waiting: number;
+            /**
+             * Waiting Since
+             * @default null
+             */
+            waiting_since: string | null;
+        };
+        /**
          * Range
          * @description A range of numbers, or of texts by code point: ``gt``, ``gte``, ``lt`` and ``lte`` as bounds.
          */
@@ -13390,6 +13798,26 @@ export interface components {
             score: number;
             /** Why */
             why: string;
+        };
+        /**
+         * ServiceStatus
+         * @description What the service is doing.
+         */
+        ServiceStatus: {
+            /**
+             * Agent
+             * @default null
+             */
+            agent: string | null;
+            /** @default null */
+            last: components["schemas"]["Pass"] | null;
+            /**
+             * Next At
+             * @default null
+             */
+            next_at: string | null;
+            /** Running */
+            running: boolean;
         };
         /** SharedAdministrationApproveQuery */
         SharedAdministrationApproveQuery: Record<string, never>;
@@ -20549,6 +20977,72 @@ export interface operations {
             };
         };
     };
+    "jobs.list_of_agent": {
+        parameters: {
+            query?: {
+                cursor?: string | null;
+                limit?: number;
+                states?: ("waiting" | "running" | "done" | "failed" | "cancelled")[];
+            };
+            header?: never;
+            path: {
+                agent: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_Job_"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "jobs.ask": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agent: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Job"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     "manager.store_experience": {
         parameters: {
             query?: {
@@ -25203,6 +25697,35 @@ export interface operations {
             };
         };
     };
+    "consolidation.status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConsolidationStatus"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     "erasure.erase_agent": {
         parameters: {
             query?: never;
@@ -25396,6 +25919,163 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TransferLoadResult"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "jobs.list": {
+        parameters: {
+            query?: {
+                cursor?: string | null;
+                limit?: number;
+                states?: ("waiting" | "running" | "done" | "failed" | "cancelled")[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_Job_"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "jobs.get": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Job"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "jobs.cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Job"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "jobs.watch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A stream of events. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": unknown;
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "jobs.retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Job"];
                 };
             };
             /** @description An error. */

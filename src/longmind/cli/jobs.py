@@ -11,14 +11,14 @@ import typer
 from longmind.cli import screen
 from longmind.cli.command import Invocation, store_command
 from longmind.errors import InvalidInput
+from longmind.jobs import JOB_STATES, Job, JobOutcome
 from longmind.store.base import MAX_PAGE
 from longmind.types import Scope
-from longmind.worker.models import JOB_STATES, Job, JobOutcome
 
 if TYPE_CHECKING:
     from longmind.worker.jobs import Jobs
 
-app = typer.Typer(name="jobs", help="The jobs of the workers: list, show, retry, pause and resume.")
+app = typer.Typer(name="jobs", help="The jobs of the workers: list, show, retry, cancel, pause and resume.")
 
 _JobId = Annotated[
     str, typer.Argument(metavar="JOB", help="A job's id, or 8 or more characters of its beginning or end.")
@@ -88,6 +88,15 @@ async def retry(
     async with _jobs(call) as jobs:
         again = [await jobs.retry(id)] if id is not None else await jobs.retry_failed()
     call.answer({"jobs": again}, lambda: _show_all(again, False, nothing="No agent's newest job failed."))
+
+
+@app.command("cancel")
+@store_command
+async def cancel(call: Invocation, id: _JobId) -> None:
+    """Cancel a job that waits. One that runs is not interrupted."""
+    async with _jobs(call) as jobs:
+        job = await jobs.cancel(id)
+    call.answer(job, lambda: _show(job))
 
 
 @app.command("pause")
@@ -161,6 +170,9 @@ def _show(job: Job) -> None:
         "started": f"{job.started_at:%Y-%m-%d %H:%M:%S}" if job.started_at else "",
         "ended": f"{job.finished_at:%Y-%m-%d %H:%M:%S}" if job.finished_at else "",
         "starts": job.starts,
+        "failed attempts": job.failed_attempts or "",
+        "next attempt": f"{job.next_attempt_at:%Y-%m-%d %H:%M:%S}" if job.next_attempt_at else "",
+        "progress": f"{job.progress.stage}, {job.progress.share:.0%}" if job.progress else "",
         "worker": job.worker,
         "result": _result(job),
         "put off": outcome.why if outcome and outcome.until else "",

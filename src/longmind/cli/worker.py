@@ -14,7 +14,8 @@ import typer
 from longmind.cli import screen
 from longmind.cli.command import Invocation, store_command
 from longmind.cli.jobs import result
-from longmind.worker.models import JobOutcome, WorkerOptions
+from longmind.jobs import JobOutcome
+from longmind.worker.models import WorkerOptions
 
 if TYPE_CHECKING:
     from longmind.types import Scope

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from longmind.clock import Clock
     from longmind.conversation import Conversation
+    from longmind.jobs import JobAdministration
     from longmind.manager import MemoryManager
     from longmind.systems.dialogue import DialogueMemory
     from longmind.systems.episodic import EpisodicMemory
@@ -89,6 +90,12 @@ class RemoteLongmind(_Longmind):  # type: ignore[misc]
         if tenant is not None:
             raise Unsupported("Over a server the tenant is that of the key.", hint="Leave it out.")
         return cast("SharedAdministration", remote_class(faces.SHARED_ADMINISTRATION)(self._connection, {}))
+
+    def jobs(self, tenant: str | None = None) -> JobAdministration:
+        """The durable jobs of the tenant, and what consolidation in the server is doing."""
+        if tenant is not None:
+            raise Unsupported("Over a server the tenant is that of the key.", hint="Leave it out.")
+        return cast("JobAdministration", remote_class(faces.JOBS)(self._connection, {}))
 
     async def count_reads(self) -> None:
         """Do nothing: the server counts reads itself."""

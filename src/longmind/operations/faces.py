@@ -9,6 +9,7 @@ from typing import Any
 from longmind.agent import Agent
 from longmind.agent_memory import AgentMemory
 from longmind.conversation import Conversation
+from longmind.jobs import JobAdministration
 from longmind.manager import MemoryManager
 from longmind.memory import Longmind
 from longmind.security import AuditLog, KeyAdministration
@@ -88,6 +89,7 @@ VALUES = _room(ValueMemory, "values")
 STATE = _room(StateMemory, "state")
 MANAGER = _room(MemoryManager, "manager")
 SHARED_ADMINISTRATION = Face(SharedAdministration, "", lambda longmind, values: longmind.shared())
+JOBS = Face(JobAdministration, "", lambda longmind, values: longmind.jobs())
 KEYS = Face(KeyAdministration, "", lambda longmind, values: None, of_server=True)
 AUDIT = Face(AuditLog, "", lambda longmind, values: None, of_server=True)
 FACES = (
@@ -107,6 +109,7 @@ FACES = (
     STATE,
     MANAGER,
     SHARED_ADMINISTRATION,
+    JOBS,
     KEYS,
     AUDIT,
 )

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from longmind.recall.engine import Recaller
     from longmind.store.store import Store
     from longmind.systems.procedural import ToolRegistry
+    from longmind.worker.store_queue import StoreQueue
 
 
 class TenantView(Longmind):
@@ -29,6 +30,7 @@ class TenantView(Longmind):
         settings = whole.settings.model_copy(update={"tenant": tenant})
         super().__init__(whole.url, settings, whole.clock, None)
         self._whole = whole
+        self.consolidation_service = whole.consolidation_service
 
     async def close(self) -> None:
         """Do nothing: what is open belongs to the whole."""
@@ -48,6 +50,10 @@ class TenantView(Longmind):
     @cached_property
     def tools(self) -> ToolRegistry:
         return self._whole.tools
+
+    @cached_property
+    def _job_queue(self) -> StoreQueue:
+        return self._whole._job_queue
 
     async def recaller(self) -> Recaller:
         return await self._whole.recaller()

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from longmind.sync.dialogue import DialogueMemory
     from longmind.sync.episodic import EpisodicMemory
     from longmind.sync.goals import GoalMemory
+    from longmind.sync.jobs import JobAdministration
     from longmind.sync.manager import MemoryManager
     from longmind.sync.persona import PersonaMemory
     from longmind.sync.procedural import ProceduralMemory
@@ -104,6 +105,12 @@ class Longmind(Blocking[asynchronous.Longmind]):
         from longmind.sync.shared import SharedAdministration
 
         return SharedAdministration(self._loop, self._target.shared(tenant))
+
+    def jobs(self, tenant: str | None = None) -> JobAdministration:
+        """The durable jobs of a tenant, to look at and to steer, and what consolidation in this process is doing."""
+        from longmind.sync.jobs import JobAdministration
+
+        return JobAdministration(self._loop, self._target.jobs(tenant))
 
     def register(self, policy: RecallPolicy) -> None:
         """Register a recall policy of yours, for every agent."""

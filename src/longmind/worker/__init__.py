@@ -8,8 +8,9 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from longmind.worker.models import Job, JobOutcome, Mark, Swept, WorkerOptions
-from longmind.worker.service import ConsolidationService, Pass, ServiceStatus
+from longmind.jobs import Job, JobOutcome, Pass, ServiceStatus
+from longmind.worker.models import Mark, Swept, WorkerOptions
+from longmind.worker.service import ConsolidationService
 from longmind.worker.trigger import Trigger
 
 if TYPE_CHECKING:

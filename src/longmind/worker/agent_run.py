@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from longmind.consolidate.bookmarks import PAUSED, Bookmarks, next_midnight
+from longmind.jobs import JobOutcome
 from longmind.pacing import load_module
-from longmind.worker.models import JobOutcome
 
 if TYPE_CHECKING:
     from longmind.memory import AgentMemory, Longmind
@@ -18,13 +19,16 @@ MAX_RUNS = 3
 """Runs in a row, at most. The second finds what came in during the first, and mostly nothing."""
 
 
-async def consolidate_until_unchanged(longmind: Longmind, scope: Scope) -> JobOutcome:
+async def consolidate_until_unchanged(
+    longmind: Longmind, scope: Scope, progress: Callable[[str, float], None] | None = None
+) -> JobOutcome:
     """Close its abandoned runs, report problems of its goals, and consolidate an agent until a run changes nothing.
 
     Consolidation itself moves the head of the journal. Only a run that leaves the head where it was proves that
     everything up to there is consolidated; over an unchanged agent such a run costs next to nothing. An agent that is
     written to all the time is left after a few runs, with the last head that is certain. While a run of the agent holds
-    a lease, the next look is due when that ends.
+    a lease, the next look is due when that ends. ``progress`` is told each stage that a run has finished, and the
+    share of the run that is done.
     """
     await load_module("longmind.agent.abandoned")
     from longmind.agent.abandoned import close_abandoned_runs
@@ -38,7 +42,7 @@ async def consolidate_until_unchanged(longmind: Longmind, scope: Scope) -> JobOu
     reports: list[str] = []
     stopped: str | None = None
     for _ in range(MAX_RUNS):
-        report = await memory.consolidate()
+        report = await memory.consolidate(progress=progress)
         stopped = report.stopped or stopped
         before, head = head, (await backend.head(scope)).seq
         if head == before:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from longmind.errors import InvalidSetting
 from longmind.store.open import sqlite_path
@@ -50,3 +50,8 @@ def jobs_database(url: str) -> JobsDatabase:
 def agent_key(scope: Scope) -> str:
     """Return a key for an agent that is unique among all tenants."""
     return f"{quote(scope.tenant, safe='')}/{quote(scope.agent, safe='')}"
+
+
+def agent_of(key: str) -> str:
+    """Return the name of the agent that a key is of."""
+    return unquote(key.partition("/")[2])

@@ -9,24 +9,21 @@ There is at most one job of an agent at a time, waiting or running: asking again
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from longmind.clock import Clock, SystemClock
-from longmind.errors import Conflict, InvalidInput, NotFound, StoreError, StoreUnavailable
-from longmind.private_files import create_file, create_folder
-from longmind.store.sql import load
+from longmind.errors import Conflict, InvalidInput, NotFound
+from longmind.jobs import Cause, Job, JobState
 from longmind.types import Scope
-from longmind.worker.database import APPLICATION, QUEUE, SCHEDULE, SCHEMA, JobsDatabase, agent_key, jobs_database
-from longmind.worker.engine import DBOS, DBOSClient, DBOSException, dbos, quiet, sqlalchemy
-from longmind.worker.models import Cause, Failure, Job, JobOutcome, JobState, Mark
+from longmind.worker.connect import connect, failures
+from longmind.worker.database import QUEUE, SCHEDULE, agent_key, jobs_database
+from longmind.worker.engine import DBOSClient, quiet, sqlalchemy
+from longmind.worker.job_rows import job_of, statuses_of
+from longmind.worker.models import Mark
 from longmind.worker.shared_state import SharedState
-
-if TYPE_CHECKING:
-    from dbos import WorkflowStatus
 
 T = TypeVar("T")
 Found = list[Job]
@@ -34,15 +31,6 @@ CONSOLIDATE = "longmind.consolidate"
 SWEEP = "longmind.sweep"
 EVERYTHING = "longmind:everything"
 _AGENT = "longmind:agent:"
-_STATES: dict[str, JobState] = {
-    "ENQUEUED": "waiting",
-    "DELAYED": "waiting",
-    "PENDING": "running",
-    "SUCCESS": "done",
-    "ERROR": "failed",
-    "MAX_RECOVERY_ATTEMPTS_EXCEEDED": "failed",
-    "CANCELLED": "cancelled",
-}
 _AT_ONCE = 4
 _MANY = 1_000
 
@@ -50,8 +38,9 @@ _MANY = 1_000
 class Jobs:
     """The jobs of one store."""
 
-    def __init__(self, client: DBOSClient, clock: Clock) -> None:
+    def __init__(self, client: DBOSClient, clock: Clock, engine: sqlalchemy.Engine | None = None) -> None:
         self.client = client
+        self._engine = engine  # what the client does not dispose of
         self.state = SharedState(client)
         self._clock = clock
 
@@ -60,7 +49,7 @@ class Jobs:
         """The jobs of the store at this URL. What they need in the database is created if it is not there."""
         quiet()
         place = jobs_database(url)
-        return cls(await asyncio.to_thread(_connect, place), clock or SystemClock())
+        return cls(await asyncio.to_thread(connect, place), clock or SystemClock())
 
     async def __aenter__(self) -> Jobs:
         return self
@@ -73,12 +62,14 @@ class Jobs:
     async def close(self) -> None:
         """Let go of the database."""
         await asyncio.to_thread(self.client.destroy)
+        if self._engine is not None:
+            await asyncio.to_thread(self._engine.dispose)
 
     # -- asking ----------------------------------------------------------------------------------------------------
 
     async def ask(self, scope: Scope, *, cause: Cause = "call") -> tuple[str, bool]:
         """Ask for an agent to be consolidated: the id of the job, and whether it is new."""
-        return await self._do(lambda: self._ask(scope, cause))
+        return await self._do(lambda: self.ask_now(scope, cause))
 
     async def ask_all(self, scopes: Sequence[Scope], *, cause: Cause) -> int:
         """Ask for many agents; how many of the jobs are new."""
@@ -90,7 +81,8 @@ class Jobs:
 
         return sum(await asyncio.gather(*map(one, scopes)))
 
-    def _ask(self, scope: Scope, cause: Cause) -> tuple[str, bool]:
+    def ask_now(self, scope: Scope, cause: Cause) -> tuple[str, bool]:
+        """Ask for an agent to be consolidated. Blocks."""
         key, id = agent_key(scope), self._clock.new_id()
         handle: Any = self.client.enqueue(
             {
@@ -100,7 +92,7 @@ class Jobs:
                 "deduplication_id": key,
                 "duplication_policy": "return-existing",
                 "authenticated_user": key,
-                "attributes": {"cause": cause},
+                "attributes": {"cause": cause, "tenant": scope.tenant},
             },
             scope.tenant,
             scope.agent,
@@ -115,6 +107,14 @@ class Jobs:
             raise Conflict(f"The job {id} is {job.state}; only a failed one can be tried again.", id=id)
         again, _ = await self.ask(Scope(tenant=job.tenant, agent=job.agent, all_users=True), cause="retry")
         return await self.get(again)
+
+    async def cancel(self, id: str) -> Job:
+        """Cancel a job that waits. One that runs is not interrupted."""
+        job = await self.get(id)
+        if job.state != "waiting":
+            raise Conflict(f"The job {id} is {job.state}; only one that waits can be cancelled.", id=id)
+        await self._do(lambda: self.client.cancel_workflow(job.id))
+        return await self.get(job.id)
 
     async def retry_failed(self) -> Found:
         """Ask again for every agent whose newest job failed."""
@@ -132,19 +132,17 @@ class Jobs:
         self, *, scope: Scope | None = None, states: Iterable[JobState] = (), limit: int = 50, offset: int = 0
     ) -> Found:
         """The newest jobs, of one agent and in some states if asked."""
-        wanted = set(states)
-        statuses = [status for status, state in _STATES.items() if state in wanted] or None
         rows = await self._do(
             lambda: self.client.list_workflows(
                 name=CONSOLIDATE,
-                status=statuses,
+                status=statuses_of(states),
                 user=None if scope is None else agent_key(scope),
                 limit=limit,
                 offset=offset,
                 sort_desc=True,
             )
         )
-        return sorted(map(_job, rows), key=lambda job: (job.queued_at, job.id), reverse=True)
+        return sorted(map(job_of, rows), key=lambda job: (job.queued_at, job.id), reverse=True)
 
     async def get(self, id: str) -> Job:
         """One job by its id, or by eight or more characters of the beginning or end of it."""
@@ -154,7 +152,7 @@ class Jobs:
             rows = await self._do(lambda: self.client.list_workflows(name=CONSOLIDATE, workflow_ids=[full]))
         if not rows:
             raise NotFound(f"There is no job {id} here.", hint="`longmind jobs list` shows what there is.")
-        return _job(rows[0])
+        return job_of(rows[0])
 
     def _named(self, part: str) -> str:
         if len(part) < 8:
@@ -206,9 +204,12 @@ class Jobs:
 
     async def paused(self, scope: Scope | None = None) -> bool:
         """Whether everything is paused, or this agent."""
-        names = [EVERYTHING] if scope is None else [EVERYTHING, _AGENT + agent_key(scope)]
-        found = await self._do(lambda: self.state.read(names))
-        return any(note.get("paused") for note in found.values())
+        names = [] if scope is None else [_AGENT + agent_key(scope)]
+        return await self._do(lambda: self.all_paused(*names))
+
+    def all_paused(self, *names: str) -> bool:
+        """Whether everything is paused, or what has one of these names. Blocks."""
+        return any(note.get("paused") for note in self.state.read([EVERYTHING, *names]).values())
 
     # -- housekeeping ------------------------------------------------------------------------------------------------
 
@@ -227,81 +228,13 @@ class Jobs:
         )
         return [row.workflow_id for row in rows]
 
+    async def note(self, id: str, values: Mapping[str, Any]) -> None:
+        """Keep what is to be told of a running job: its attempts, or how far it has come."""
+        await self._do(lambda: self.client.update_workflow_attributes(id, dict(values), merge=True))
+
     async def _do(self, work: Callable[[], T]) -> T:
         def told() -> T:
             with failures():
                 return work()
 
         return await asyncio.to_thread(told)
-
-
-def _connect(place: JobsDatabase) -> DBOSClient:
-    """Make sure that the tables of DBOS are there, and connect."""
-    with failures():
-        if place.file is not None:
-            create_folder(place.file.parent)
-            create_file(str(place.file))
-            _write_ahead(place.url)
-        DBOS.migrate(place.url, schema=SCHEMA)
-        return DBOSClient(
-            system_database_url=place.url,
-            dbos_system_schema=SCHEMA,
-            serializer=dbos.DBOSPortableJSONSerializer(),
-            application_name=APPLICATION,
-            retry_connection_errors=False,
-        )
-
-
-def _write_ahead(url: str) -> None:
-    """DBOS leaves SQLite's journal as it is by default; with this one, a worker does three times as many jobs."""
-    engine = sqlalchemy.create_engine(url)
-    try:
-        with engine.connect() as connection:
-            connection.exec_driver_sql(load(__package__, "jobs.sql")["write_ahead"])
-    finally:
-        engine.dispose()
-
-
-@contextmanager
-def failures() -> Iterator[None]:
-    """What goes wrong in the database of the jobs, as errors of ours."""
-    try:
-        yield
-    except sqlalchemy.exc.OperationalError as error:
-        raise StoreUnavailable(
-            f"The jobs cannot be reached: {error.orig}.", hint="Is the database up, and may this user use it?"
-        ) from error
-    except (sqlalchemy.exc.SQLAlchemyError, DBOSException) as error:
-        raise StoreError(f"The database of the jobs could not do this: {error}.") from error
-
-
-def _job(row: WorkflowStatus) -> Job:
-    tenant, agent = (row.input or {"args": ("?", "?")})["args"]
-    state = _STATES[row.status]
-    return Job(
-        id=row.workflow_id,
-        tenant=tenant,
-        agent=agent,
-        state=state,
-        cause=(row.attributes or {}).get("cause", "call"),
-        queued_at=_moment(row.created_at) or datetime.now(UTC),
-        started_at=_moment(row.dequeued_at),
-        finished_at=_moment(row.completed_at),
-        starts=row.recovery_attempts or 0,
-        worker=row.executor_id,
-        outcome=JobOutcome.model_validate(row.output) if state == "done" and row.output else None,
-        failure=_failure(row) if state == "failed" else None,
-    )
-
-
-def _failure(row: WorkflowStatus) -> Failure:
-    if row.status == "MAX_RECOVERY_ATTEMPTS_EXCEEDED":
-        lost = (row.recovery_attempts or 1) - 1  # the last start was refused
-        return Failure(error="workers_lost", message=f"{lost} workers were lost while they worked on this job.")
-    error = row.error
-    code = getattr(error, "code", None) or getattr(error, "name", None) or type(error).__name__
-    return Failure(error=str(code), message=str(error))
-
-
-def _moment(milliseconds: int | None) -> datetime | None:
-    return None if milliseconds is None else datetime.fromtimestamp(milliseconds / 1000, UTC)

@@ -1,68 +1,13 @@
-"""What is told about jobs, and how a worker behaves."""
+"""What is remembered between jobs, and how a worker behaves."""
 
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field
 
 from longmind.types import Model, Name
-
-JobState = Literal["waiting", "running", "done", "failed", "cancelled"]
-JOB_STATES: tuple[JobState, ...] = ("waiting", "running", "done", "failed", "cancelled")
-Cause = Literal["schedule", "trigger", "call", "retry"]
-
-
-class JobOutcome(Model):
-    """What consolidating one agent came to."""
-
-    head: int
-    """How far the agent's journal had come when consolidation last looked: all up to here has been consolidated."""
-    changes: int = 0
-    """How many journal lines appeared while it ran; mostly its own."""
-    reports: tuple[str, ...] = ()
-    """The ids of the runs that changed something; ``undo`` takes one back."""
-    seconds: float = 0.0
-    paused: bool = False
-    """Nothing was done, because the agent, or everything, is paused."""
-    until: datetime | None = None
-    """A budget is spent, or the model does not answer: the rest is put off until then. What could be done is done."""
-    why: str = ""
-    """What is put off, and why."""
-    due: datetime | None = None
-    """When time alone gives consolidation something to do, though nothing is written: something will have faded."""
-
-    @property
-    def again(self) -> datetime | None:
-        """When to consolidate the agent again even if it does not change; None: not before it does."""
-        return self.due if self.until is None else self.until
-
-
-class Failure(Model):
-    """Why consolidating an agent did not work."""
-
-    error: str
-    """The error's code, such as ``store_unavailable``, or the name of the exception."""
-    message: str
-
-
-class Job(Model):
-    """One consolidation of one agent, durable from the moment it was asked for."""
-
-    id: str
-    tenant: str
-    agent: str
-    state: JobState
-    cause: Cause
-    queued_at: datetime
-    started_at: datetime | None = None
-    finished_at: datetime | None = None
-    starts: int = 0
-    """How often a worker began it; more than once when a worker was lost."""
-    worker: str | None = None
-    outcome: JobOutcome | None = None
-    failure: Failure | None = None
 
 
 class Mark(Model):

@@ -10,55 +10,23 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
 from datetime import datetime, timedelta
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING
 
 from longmind.errors import InvalidSetting, LongmindError
-from longmind.types import Model, Scope
+from longmind.jobs import AgentFailure, Failure, JobOutcome, Pass, ServiceStatus
+from longmind.types import Scope
 from longmind.worker.agent_run import consolidate_until_unchanged
 from longmind.worker.listening import AFTER, Listening
-from longmind.worker.models import Failure, JobOutcome
 
 if TYPE_CHECKING:
     from longmind.memory import Longmind
 
 INTERVAL = timedelta(hours=6)
 _log = logging.getLogger(__name__)
-
-
-class AgentFailure(Failure):
-    """An agent that could not be consolidated. The others were; this one is tried again in the next pass."""
-
-    tenant: str
-    agent: str
-    at: datetime
-
-
-class Pass(Model):
-    """One look at all agents."""
-
-    started_at: datetime
-    finished_at: datetime | None = None
-    consolidated: int = 0
-    unchanged: int = 0
-    changes: int = 0
-    put_off: int = 0
-    """Agents of which a part waits: a budget is spent, or the model does not answer."""
-    failures: tuple[AgentFailure, ...] = ()
-    stopped: bool = False
-    """Whether the service was stopped before every agent had its turn."""
-
-
-class ServiceStatus(Model):
-    """What the service is doing."""
-
-    running: bool
-    """Whether it runs passes by itself."""
-    agent: str | None = None
-    """The agent whose turn it is now."""
-    next_at: datetime | None = None
-    last: Pass | None = None
 
 
 class ConsolidationService:
@@ -89,9 +57,11 @@ class ConsolidationService:
         self._turn = asyncio.Lock()
         self._stopping = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
-        self._agent: str | None = None
+        self._scope: Scope | None = None
         self._next_at: datetime | None = None
         self._last: Pass | None = None
+        self._last_of: dict[str, Pass] = {}
+        """The last pass as each tenant may see it: with its own agents only."""
 
     async def __aenter__(self) -> ConsolidationService:
         self.start()
@@ -107,6 +77,7 @@ class ConsolidationService:
         if self._task is None or self._task.done():
             self._stopping = asyncio.Event()
             self._task = asyncio.create_task(self._run(), name="longmind consolidation")
+            self._longmind.consolidation_service = self
 
     async def stop(self) -> None:
         """Let the agent whose turn it is finish, and end. When this returns, nothing is running any more."""
@@ -118,6 +89,8 @@ class ConsolidationService:
             await task
         async with self._turn:  # a pass that ``run_now`` began elsewhere
             self._next_at = None
+        if self._longmind.consolidation_service is self:
+            self._longmind.consolidation_service = None
 
     async def run_now(self) -> Pass:
         """Run a pass and tell how it went; one that is under way is waited for first."""
@@ -125,10 +98,17 @@ class ConsolidationService:
             self._stopping = asyncio.Event()
         return await self._pass()
 
-    def status(self) -> ServiceStatus:
-        """What it is doing, when it will run next, and how the last pass went."""
+    def status(self, tenant: str | None = None) -> ServiceStatus:
+        """What it is doing, when it will run next, and how the last pass went: for one tenant, or for all."""
         running = self._task is not None and not self._task.done()
-        return ServiceStatus(running=running, agent=self._agent, next_at=self._next_at, last=self._last)
+        scope = self._scope
+        agent = None if scope is None or tenant not in (None, scope.tenant) else scope.agent
+        last = self._last
+        if last is not None and tenant is not None:
+            nothing = Pass(started_at=last.started_at, error=last.error)
+            ending = {"finished_at": last.finished_at, "stopped": last.stopped}
+            last = self._last_of.get(tenant, nothing).model_copy(update=ending)
+        return ServiceStatus(running=running, agent=agent, next_at=self._next_at, last=last)
 
     async def _run(self) -> None:
         while not self._stopping.is_set():
@@ -146,18 +126,23 @@ class ConsolidationService:
 
     async def _pass(self) -> Pass:
         async with self._turn:
-            done = Pass(started_at=self._longmind.clock.now())
+            begun = Pass(started_at=self._longmind.clock.now())
+            self._last, self._last_of = begun, {}
+            ending: dict[str, object] = {}
             try:
                 for scope in await self._longmind.store.backend.scopes():
                     if not self._serves(scope):
                         continue
                     if self._stopping.is_set():
-                        done = done.model_copy(update={"stopped": True})
+                        ending["stopped"] = True
                         break
-                    done = await self._one(scope, done)
+                    await self._one(scope, begun)
+            except Exception as error:
+                ending["error"] = failure_of(error)
+                raise
             finally:
-                self._agent = None
-                self._last = done = done.model_copy(update={"finished_at": self._longmind.clock.now()})
+                ending["finished_at"] = self._longmind.clock.now()
+                self._last = done = self._last.model_copy(update=ending)
             return done
 
     def _serves(self, scope: Scope) -> bool:
@@ -169,35 +154,52 @@ class ConsolidationService:
         if not self._serves(scope):
             return
         async with self._turn:
-            done = await self._one(scope, self._last or Pass(started_at=self._longmind.clock.now()))
-            self._agent = None
-            self._last = done.model_copy(update={"finished_at": self._longmind.clock.now()})
+            self._last = self._last or Pass(started_at=self._longmind.clock.now())
+            await self._one(scope, Pass(started_at=self._last.started_at))
+            self._last = self._last.model_copy(update={"finished_at": self._longmind.clock.now()})
 
-    async def _one(self, scope: Scope, done: Pass) -> Pass:
-        self._agent = scope.agent
+    async def _one(self, scope: Scope, begun: Pass) -> None:
+        """Give an agent its turn, and note how it went: for all, and for its tenant."""
+        self._scope = scope
+        try:
+            added = await self._turn_of(scope)
+        finally:
+            self._scope = None
+        self._last = added(self._last or begun)
+        self._last_of[scope.tenant] = added(self._last_of.get(scope.tenant, begun))
+
+    async def _turn_of(self, scope: Scope) -> Callable[[Pass], Pass]:
+        """Consolidate an agent if it changed. Return what that adds to a pass."""
         try:
             until = self._until.get(scope)
             waits = until is None or self._longmind.clock.now() < until
             if waits and (await self._longmind.store.backend.head(scope)).seq == self._heads.get(scope):
-                return done.model_copy(update={"unchanged": done.unchanged + 1})
+                return lambda done: done.model_copy(update={"unchanged": done.unchanged + 1})
             outcome = await consolidate_until_unchanged(self._longmind, scope)
         except Exception as error:  # whatever it is: the other agents have their turn
             _log.warning("The agent %s of %s could not be consolidated: %s", scope.agent, scope.tenant, error)
             failure = AgentFailure(
                 tenant=scope.tenant, agent=scope.agent, at=self._longmind.clock.now(), **failure_of(error).model_dump()
             )
-            return done.model_copy(update={"failures": (*done.failures, failure)})
+            return lambda done: done.model_copy(update={"failures": (*_of_others(done, scope), failure)})
         self._heads[scope], self._until[scope] = outcome.head, outcome.again
-        return _with(done, outcome)
+        return partial(_with, scope=scope, outcome=outcome)
 
 
-def _with(done: Pass, outcome: JobOutcome) -> Pass:
-    told = {
+def _of_others(done: Pass, scope: Scope) -> tuple[AgentFailure, ...]:
+    """Return the failures of all other agents: of an agent the latest turn counts."""
+    return tuple(f for f in done.failures if (f.tenant, f.agent) != (scope.tenant, scope.agent))
+
+
+def _with(done: Pass, scope: Scope, outcome: JobOutcome) -> Pass:
+    added = {
         "consolidated": done.consolidated + 1,
         "changes": done.changes + outcome.changes,
         "put_off": done.put_off + (outcome.until is not None),
+        "paused": done.paused + outcome.paused,
+        "failures": _of_others(done, scope),
     }
-    return done.model_copy(update=told)
+    return done.model_copy(update=added)
 
 
 def failure_of(error: BaseException) -> Failure:

@@ -19,13 +19,16 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from longmind.errors import Conflict, InvalidSetting
+from longmind.jobs import JobOutcome
 from longmind.worker import workflows
 from longmind.worker.agent_run import consolidate_until_unchanged
+from longmind.worker.connect import failures
 from longmind.worker.database import APPLICATION, QUEUE, SCHEDULE, SCHEMA, VERSION, jobs_database
 from longmind.worker.engine import DBOS, DBOSException, dbos
-from longmind.worker.jobs import SWEEP, Jobs, failures
-from longmind.worker.models import JobOutcome, Swept, WorkerOptions
+from longmind.worker.jobs import SWEEP, Jobs
+from longmind.worker.models import Swept, WorkerOptions
 from longmind.worker.presence import Presence
+from longmind.worker.progress_notes import ProgressNotes, note, note_failure
 from longmind.worker.sweep import sweep
 from longmind.worker.trigger import Trigger
 
@@ -131,27 +134,32 @@ class Worker:
 
     # -- what the workflows call -----------------------------------------------------------------------------------
 
-    async def consolidate(self, scope: Scope) -> JobOutcome:
+    async def consolidate(self, scope: Scope, job: str, attempt: int) -> JobOutcome:
         """Do one job: consolidate the agent, unless it is paused, and remember up to where."""
         task = asyncio.current_task()
         assert task is not None
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         try:
-            outcome = await self._consolidate(scope)
+            if attempt:
+                await note(self.jobs, job, {"next_attempt_at": None})
+            async with ProgressNotes(self.jobs, job) as notes:
+                outcome = await self._consolidate(scope, notes)
         except Exception as error:
             self.failed += 1
+            wait = None if workflows.is_hopeless(error) else workflows.wait_after(self.options, attempt)
+            await note_failure(self.jobs, job, error, attempt, wait)
             self._told(scope, error)
             raise
         self.done += 1
         self._told(scope, outcome)
         return outcome
 
-    async def _consolidate(self, scope: Scope) -> JobOutcome:
+    async def _consolidate(self, scope: Scope, notes: ProgressNotes) -> JobOutcome:
         jobs = self.jobs
         if await jobs.paused(scope):
             return JobOutcome(head=0, paused=True)
-        outcome = await consolidate_until_unchanged(self._longmind, scope)
+        outcome = await consolidate_until_unchanged(self._longmind, scope, notes.tell)
         await jobs.mark(scope, outcome.head, outcome.again)
         return outcome
 

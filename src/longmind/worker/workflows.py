@@ -10,10 +10,11 @@ from datetime import timedelta
 from typing import Any, Protocol
 
 from longmind.errors import Forbidden, InvalidInput, ModelMissing
+from longmind.jobs import JobOutcome
 from longmind.types import Scope
 from longmind.worker.engine import DBOS, dbos, faults
 from longmind.worker.jobs import CONSOLIDATE, SWEEP
-from longmind.worker.models import JobOutcome, Swept, WorkerOptions
+from longmind.worker.models import Swept, WorkerOptions
 
 LOST_WORKERS = 5
 """So many workers may be lost over one job before it counts as failed: a job that kills its worker must end."""
@@ -26,7 +27,7 @@ class BoundWorker(Protocol):
 
     options: WorkerOptions
 
-    async def consolidate(self, scope: Scope) -> JobOutcome: ...
+    async def consolidate(self, scope: Scope, job: str, attempt: int) -> JobOutcome: ...
 
     async def sweep(self) -> Swept: ...
 
@@ -61,7 +62,10 @@ async def consolidate(tenant: str, agent: str) -> dict[str, Any]:
 
 
 async def _consolidate(scope: Scope) -> dict[str, Any]:
-    return (await _bound[-1].consolidate(scope)).model_dump(mode="json")
+    status = DBOS.step_status
+    attempt = (status.current_attempt if status is not None else None) or 0
+    assert DBOS.workflow_id is not None
+    return (await _bound[-1].consolidate(scope, DBOS.workflow_id, attempt)).model_dump(mode="json")
 
 
 @DBOS.workflow(name=SWEEP)
@@ -80,8 +84,20 @@ def _patience(options: WorkerOptions) -> dbos.StepOptions:
         "max_attempts": options.attempts,
         "interval_seconds": options.wait_seconds,
         "backoff_rate": _BACKOFF,
-        "should_retry": lambda error: not isinstance(error, _HOPELESS),
+        "should_retry": lambda error: not is_hopeless(error),
     }
+
+
+def is_hopeless(error: BaseException) -> bool:
+    """Whether trying again cannot help."""
+    return isinstance(error, _HOPELESS)
+
+
+def wait_after(options: WorkerOptions, attempt: int) -> timedelta | None:
+    """How long a job waits after an attempt that failed, counted from 0; None if that was the last."""
+    if attempt + 1 >= options.attempts:
+        return None
+    return timedelta(seconds=options.wait_seconds * _BACKOFF**attempt)
 
 
 def keep(options: WorkerOptions) -> timedelta:

@@ -11,12 +11,13 @@ from typing import Any
 
 import pytest
 
-from longmind import AgentMemory, Hit, Longmind, Memory, conversation, manager, model_tools, sync
+from longmind import AgentMemory, Hit, Longmind, Memory, conversation, jobs, manager, model_tools, sync
 from longmind.errors import InvalidInput, NotFound, StoreUnavailable
 from longmind.sync import conversation as blocking_conversation
 from longmind.sync import dialogue as blocking_dialogue
 from longmind.sync import episodic as blocking_episodic
 from longmind.sync import goals as blocking_goals
+from longmind.sync import jobs as blocking_jobs
 from longmind.sync import manager as blocking_manager
 from longmind.sync import persona as blocking_persona
 from longmind.sync import procedural as blocking_procedural
@@ -42,6 +43,7 @@ PAIRS: list[tuple[type, type]] = [
     (shared.SharedAdministration, blocking_shared.SharedAdministration),
     (values.ValueMemory, blocking_values.ValueMemory),
     (values.StateMemory, blocking_values.StateMemory),
+    (jobs.JobAdministration, blocking_jobs.JobAdministration),
     (manager.MemoryManager, blocking_manager.MemoryManager),
     (conversation.Conversation, blocking_conversation.Conversation),
     (model_tools.MemoryTools, model_tools.BlockingMemoryTools),

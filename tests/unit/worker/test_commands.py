@@ -155,7 +155,7 @@ def test_a_signal_ends_it_cleanly(cli: Cli, how: signal.Signals) -> None:
 SLEEPY = """
 import asyncio
 from longmind.memory import AgentMemory
-async def consolidate(self):
+async def consolidate(self, **options):
     print("asleep", flush=True)
     await asyncio.Event().wait()
 AgentMemory.consolidate = consolidate

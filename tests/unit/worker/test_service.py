@@ -166,3 +166,36 @@ async def test_active_plans_are_monitored_and_each_problem_is_an_event_once(tmp_
         clock.advance(timedelta(hours=2))
         await service.run_now()
         assert len((await ann.episodic.events(type="finding")).items) == 2, "it came back"
+
+
+async def test_a_tenant_is_told_of_its_own_agents_only(store: TroubledStore) -> None:
+    await store.agent("mine", tenant="acme").remember("I like green tea.")
+    await store.agent("secret", tenant="umbrella").remember("I like green tea.")
+    store.hopeless.add("secret")
+    service = ConsolidationService(store, after=None)
+    await service.run_now()
+    whole, acme, umbrella, nobody = (service.status(tenant).last for tenant in (None, "acme", "umbrella", "initech"))
+    assert whole is not None
+    assert acme is not None
+    assert umbrella is not None
+    assert nobody is not None
+    assert (whole.consolidated, len(whole.failures)) == (1, 1)
+    assert (acme.consolidated, acme.failures, acme.finished_at) == (1, (), whole.finished_at)
+    assert (umbrella.consolidated, [failure.agent for failure in umbrella.failures]) == (0, ["secret"])
+    assert (nobody.consolidated, nobody.changes, nobody.failures) == (0, 0, ())
+    store.hopeless.clear()
+    await service.run_now()
+    assert service.status("umbrella").last.failures == ()  # type: ignore[union-attr]
+
+
+async def test_a_tenant_does_not_see_whose_turn_it_is_elsewhere(store: TroubledStore) -> None:
+    await store.agent("secret", tenant="umbrella").remember("I like green tea.")
+    service = ConsolidationService(store, after=None)
+    seen = []
+
+    async def before(name: str) -> None:
+        seen.append((service.status().agent, service.status("umbrella").agent, service.status("acme").agent))
+
+    store.before = before  # type: ignore[method-assign]
+    await service.run_now()
+    assert seen[0] == ("secret", "secret", None)

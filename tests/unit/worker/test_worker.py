@@ -11,10 +11,13 @@ from tests.unit.worker.troubled import TroubledStore, told, until
 
 from longmind import Longmind, Settings
 from longmind.errors import Conflict, InvalidSetting
+from longmind.jobs import JobProgress
 from longmind.testing import FakeClock
 from longmind.types import Scope
 from longmind.worker import JobOutcome, Jobs, Worker, WorkerOptions
 from longmind.worker.presence import ROSTER
+from longmind.worker.progress_notes import ProgressNotes
+from longmind.worker.workflows import wait_after
 
 FAST = WorkerOptions(poll_seconds=0.05, lease_seconds=1, wait_seconds=0.01, grace_seconds=30)
 
@@ -178,3 +181,40 @@ async def test_an_agent_that_nobody_writes_to_gets_a_job_when_something_has_fade
             assert (await worker.sweep()).queued == 1
             await worker.finished()
         assert (await longmind.agent("a").get(dull.id) or dull).state == "archived"
+
+
+async def test_a_running_job_tells_of_attempts_that_failed_and_how_far_it_has_come(
+    troubled: TroubledStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("longmind.worker.progress_notes.NOTE_EVERY", 0.0)
+    await told(troubled, "a")
+    troubled.failing = {"a": 1}
+    inside, go_on = asyncio.Event(), asyncio.Event()
+
+    async def before(name: str) -> None:
+        inside.set()
+        await go_on.wait()
+
+    troubled.before = before  # type: ignore[method-assign]
+    async with Worker(troubled, FAST) as worker:
+        await inside.wait()
+        (job,) = (await troubled.jobs().list(states=["running"])).items
+        assert (job.failed_attempts, job.next_attempt_at, job.progress) == (1, None, None)
+        assert job.failure is not None
+        assert job.failure.message == "Not now."
+        notes = ProgressNotes(worker.jobs, job.id)
+        async with notes:
+            notes.tell("extract", 0.5)
+            while (running := await troubled.jobs().get(job.id)).progress is None:  # noqa: ASYNC110  # a row in a database
+                await asyncio.sleep(0.02)
+        assert running.progress == JobProgress(stage="extract", share=0.5)
+        go_on.set()
+        await worker.finished()
+        ended = await troubled.jobs().get(job.id)
+        assert (ended.state, ended.progress, ended.failure, ended.failed_attempts) == ("done", None, None, 1)
+
+
+def test_the_wait_after_an_attempt_grows_and_the_last_has_none() -> None:
+    options = WorkerOptions(attempts=3, wait_seconds=1)
+    waits = [wait_after(options, attempt) for attempt in range(3)]
+    assert waits == [timedelta(seconds=1), timedelta(seconds=4), None]

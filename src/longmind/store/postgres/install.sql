@@ -88,3 +88,19 @@ GRANT SELECT, UPDATE (seq, hash) ON {schema}.audit_head TO {role};
 -- name: grant_functions
 -- Let the role find keys, and learn the names of tenants.
 GRANT EXECUTE ON FUNCTION {schema}.find_key(text), {schema}.any_key(), {schema}.tenant_names() TO {role};
+
+-- name: grant_jobs
+-- Let the role see and steer the jobs of workers, if there are any and row-level security keeps tenants apart in them.
+DO $$
+BEGIN
+    IF EXISTS (
+        SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+        WHERE n.nspname = 'longmind_jobs' AND c.relname = 'workflow_status' AND c.relrowsecurity
+    ) THEN
+        GRANT USAGE ON SCHEMA longmind_jobs TO {role};
+        GRANT SELECT, INSERT, UPDATE ON longmind_jobs.workflow_status TO {role};
+        GRANT SELECT, INSERT ON longmind_jobs.workflow_input TO {role};
+        GRANT SELECT ON longmind_jobs.workflow_output TO {role};
+    END IF;
+END
+$$;
