@@ -16,9 +16,10 @@ from longmind.console.parts.dialogs import dialog
 from longmind.console.parts.elements import box, button, text
 from longmind.console.parts.figures import figure, plural
 from longmind.console.parts.kinds import tag
+from longmind.console.parts.lists import first_and_rest
 from longmind.console.parts.messages import empty
 from longmind.console.parts.panels import grid, panel, title
-from longmind.console.parts.times import time_ago
+from longmind.console.parts.times import moment_of
 from taat.memory import Announcer, SignalRecord, Trade, TraderMemory
 from taat.memory.events import read_record
 from taat.models import Post
@@ -27,7 +28,7 @@ from taat.trader.why import chain_of, in_words
 if TYPE_CHECKING:
     from longmind.console.view import View
 
-_POSTS = 30
+_POSTS, _SHOWN = 30, 10
 _SIGNALS = 200
 _CLOSED = 10
 
@@ -54,12 +55,13 @@ async def build(view: View) -> None:
         figure("Profit", f"{profit:+,.2f}", "of closed trades, after fees")
         figure("Open positions", f"{len(held):,}", "held on an announcer's word")
         figure("Announcers", f"{len(announcers):,}", plural(sum(known.signals for known in announcers), "signal"))
-        with panel("Feed", "newest first; signals are marked", "lm-span-7"):
+        with panel("Feed", "newest first; signals are marked", "lm-span-7 lm-top"):
             records = [read_record(event, SignalRecord) for event in signals.items]
-            with box("ul", "lm-hits"):
-                for event in posts.items:
-                    post = read_record(event, Post)
-                    _post(memory, post, [record for record in records if _is_of(record, post)])
+            read = [read_record(event, Post) for event in posts.items]
+            shows = [
+                partial(_post, memory, post, [record for record in records if _is_of(record, post)]) for post in read
+            ]
+            first_and_rest("lm-posts", shows, _SHOWN, "lm-post")
         with box("div", "lm-stack lm-span-5"):
             with panel("Positions", "open now"):
                 _positions(memory, held, "Nothing is held.")
@@ -76,19 +78,18 @@ def _is_of(record: SignalRecord, post: Post) -> bool:
 
 def _post(memory: TraderMemory, post: Post, records: Sequence[SignalRecord]) -> None:
     records = sorted(records, key=lambda record: record.signal.span.start)
-    with box("li", "lm-post"):
+    with box("div", "lm-row"):
+        text(post.author, "lm-strong lm-wrap lm-grow")
+        moment_of(post.created_at)
+    with box("p", "lm-text"):
+        _marked(post.text, records)
+    for record in records:
+        signal = record.signal
         with box("div", "lm-tags"):
-            text(post.author, "lm-strong lm-wrap")
-            time_ago(post.created_at)
-        with box("p", "lm-text"):
-            _marked(post.text, records)
-        for record in records:
-            signal = record.signal
-            with box("div", "lm-tags"):
-                side = f" {signal.side}" if signal.side else ""
-                tag(f"{signal.action.replace('_', ' ')}{side} {signal.instrument}", "good")
-                text(f"confidence {signal.confidence:.2f}", "lm-note lm-num")
-                button("Why", partial(_why, memory, record.id))
+            side = f" {signal.side}" if signal.side else ""
+            tag(f"{signal.action.replace('_', ' ')}{side} {signal.instrument}", "good")
+            text(f"{signal.confidence:.0%} sure", "lm-note lm-num")
+            button("Why", partial(_why, memory, record.id))
 
 
 def _marked(said: str, records: Sequence[SignalRecord]) -> None:

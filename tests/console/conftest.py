@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 
 import pytest
 from playwright.sync_api import sync_playwright
-from tests.console.harness import PATHS, PATIENCE_MS, WIDTHS, Open, Server, Watch, serving
+from tests.console.harness import AGENTS, PATHS, PATIENCE_MS, WIDTHS, Open, Server, Watch, serving
 from tests.console.sample import AGENT, fill
 from tests.console.small_sample import SMALL, fill_small
 
@@ -65,26 +65,35 @@ def browser(started_browser: tuple[Any, asyncio.AbstractEventLoop]) -> Iterator[
     asyncio._set_running_loop(None)
 
 
+@pytest.fixture(scope="session")
+def profiles() -> dict[tuple[str, str], Any]:
+    """The contexts of the browser by theme and width. They are kept: the scripts of the pages are in their caches."""
+    return {}
+
+
 @pytest.fixture
-def open_page(server: Server, browser: Any) -> Iterator[Open]:
+def open_page(server: Server, browser: Any, profiles: dict[tuple[str, str], Any]) -> Iterator[Open]:
     """A function that opens a page of the console by its name, and returns playwright's page."""
-    contexts: list[Any] = []
+    opened: list[Any] = []
     watch = Watch(server.address.removeprefix("http://"))
 
     def open_page(name: str, *, theme: str = "light", width: str = "wide", **query: str) -> Any:
-        wide, high = WIDTHS[width]
-        context = browser.new_context(viewport={"width": wide, "height": high}, color_scheme=theme)
-        contexts.append(context)
-        context.set_default_timeout(PATIENCE_MS)
-        page = context.new_page()
+        if (theme, width) not in profiles:
+            wide, high = WIDTHS[width]
+            context = browser.new_context(viewport={"width": wide, "height": high}, color_scheme=theme)
+            context.set_default_timeout(PATIENCE_MS)
+            profiles[theme, width] = context
+        page = profiles[theme, width].new_page()
+        opened.append(page)
         watch.follow(page)
-        encoded = urlencode({"agent": AGENT, **query})
+        encoded = urlencode({"agent": AGENTS.get(name, AGENT), **query})
         page.goto(f"{server.address}{PATHS[name]}?{encoded}")
         page.wait_for_selector("main.lm > *", state="attached")
         page.wait_for_function("window.did_handshake === true")
         return page
 
     yield open_page
-    for context in contexts:
-        context.close()
+    for page in opened:
+        page.context.clear_cookies()
+        page.close()
     assert watch.problems == []

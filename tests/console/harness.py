@@ -12,12 +12,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.console.sample import AGENT
+from tests.console.sample import AGENT, TRADER
 
 from longmind.console.pages import PAGES
 from longmind.sync import Longmind
 
 PATHS = {page.name: page.path for page in PAGES}
+AGENTS = {"trading": TRADER}
+"""Whose memories a page is opened with, where it is not the agent of most pages."""
 WIDTHS = {"wide": (1440, 900), "phone": (390, 844)}
 SCREENSHOTS = os.environ.get("LONGMIND_SCREENSHOTS")
 PATIENCE_MS = 30_000

@@ -52,7 +52,7 @@ def unharmed(page: Any) -> None:
 @pytest.mark.parametrize("name", [page.name for page in PAGES])
 def test_every_page_shows_them_as_text(open_page: Open, attacked: dict[str, str], name: str) -> None:
     page = open_page(name, agent=_AGENT)
-    page.wait_for_load_state("networkidle")
+    page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
     unharmed(page)
 
 

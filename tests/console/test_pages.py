@@ -8,13 +8,29 @@ from typing import Any
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from tests.console.harness import SCREENSHOTS, Open
-from tests.console.pictures import write_picture
+from tests.console.pictures import photograph
 
 from longmind.console.pages import PAGES
 
 NAMES = [page.name for page in PAGES]
-_TALLEST = 1_600
+_TALLEST = {"wide": 1_200, "phone": 1_500}
 """Pixels of a page in a picture; more of a list shows nothing new."""
+_SCENES = {
+    "explorer": {"q": "Where does Alice live?"},
+    "playground": {"user": "alice"},
+    "admin": {"tab": "configuration"},
+}
+"""What is chosen on pages whose beginning shows little."""
+_KIND_COLOURS = """() => [...document.querySelectorAll(".lm-kind")].filter((badge) => {
+    const name = badge.innerText.trim().replaceAll(" ", "_");
+    const probe = document.createElement("i");
+    probe.style.background = `var(--kind-${name})`;
+    document.body.append(probe);
+    const wanted = getComputedStyle(probe).backgroundColor;
+    probe.remove();
+    return getComputedStyle(badge.querySelector(".lm-dot")).backgroundColor !== wanted;
+}).map((badge) => badge.innerText)"""
+"""Returns the badges of kinds that do not have the colour of their kind."""
 _RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]}
 
 
@@ -35,6 +51,7 @@ def test_a_page_with_data(open_page: Open, name: str, theme: str, width: str) ->
     assert page.locator("main h1").count() == 1
     assert page.locator(".lm-error").count() == 0
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), "it is wider than the window"
+    assert page.evaluate(_KIND_COLOURS) == []
     assert barriers(page) == []
 
 
@@ -50,12 +67,11 @@ def test_a_page_without_data(open_page: Open, name: str) -> None:
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", ["wide", "phone"])
 def test_a_picture_of_a_page(open_page: Open, name: str, theme: str, width: str) -> None:
-    page = open_page(name, theme=theme, width=width)
+    page = open_page(name, theme=theme, width=width, **_SCENES.get(name, {}))
+    if name == "playground":
+        page.get_by_label("Message", exact=True).fill("Where does Rex sleep when I work late?")
+        page.keyboard.press("Enter")
+        page.locator(".lm-chat-note").first.wait_for()
     page.wait_for_load_state("networkidle")
-    page.wait_for_timeout(500)
     assert SCREENSHOTS is not None
-    whole = page.evaluate("document.documentElement.scrollHeight")
-    size = page.viewport_size
-    clip = {"x": 0, "y": 0, "width": size["width"], "height": min(whole, _TALLEST)}
-    picture = page.screenshot(full_page=True, clip=clip)
-    write_picture(picture, Path(SCREENSHOTS) / f"{name}-{theme}-{width}.png")
+    photograph(page, Path(SCREENSHOTS) / f"{name}-{theme}-{width}.png", _TALLEST[width])

@@ -10,11 +10,12 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
+from longmind.console.parts.dialogs import confirm
 from longmind.console.parts.elements import box, button, link, text
 from longmind.console.parts.figures import figure, meter, plural
 from longmind.console.parts.kinds import kind_badge, tag
 from longmind.console.parts.memory_changes import changed_fields
-from longmind.console.parts.messages import confirm, empty, say
+from longmind.console.parts.messages import empty, say
 from longmind.console.parts.panels import grid, panel, title
 from longmind.console.parts.times import ago, time_ago
 from longmind.console.view import View

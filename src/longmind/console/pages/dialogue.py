@@ -46,6 +46,7 @@ class DialogueView:
         self._memory = memory
         self._tiles: dict[str, ui.button] = {}
         self._shown: object = None
+        self._chosen: str | None = None
 
     async def show(self) -> None:
         """Build everything, and begin to look how the topics cool."""
@@ -59,14 +60,17 @@ class DialogueView:
                     self._promotable = text("", "lm-text lm-note lm-grow", "p")
                     self._promote_button = button("Promote now", self._promote, look="primary")
                     self._promote_button.set_visibility(self._view.may_write)
-            with panel("Last pages", f"newest first, at most {settings.window}", "lm-span-6") as self._pages:
+            with panel("Last pages", f"newest first, at most {settings.window}", "lm-span-6 lm-top"):
                 _pages(list(reversed(pages)))
-            with panel("Pages of a topic", "", "lm-span-6"):
+            with panel("Pages of a topic", "press a topic to read its own", "lm-span-6 lm-top"):
                 self._topic_pages = box("div")
-                with self._topic_pages:
-                    empty("No topic is chosen", "Press one of the topics to read its pages.")
             self._profiles = box("div", "lm-span-12 lm-grid")
         await self._refresh_topics()
+        if self._tiles:
+            await self._choose(next(iter(self._tiles)))
+        else:
+            with self._topic_pages:
+                empty("There is nothing to read yet", "What is said before the last pages is kept by topic.")
         await self._refresh_profiles()
         ui.timer(_SECONDS, self._refresh_topics, immediate=False)
 
@@ -97,7 +101,7 @@ class DialogueView:
 
     def _tile(self, segment: DialogueSegment, share: float) -> None:
         tile = ui.button(on_click=partial(self._choose, segment.id), color=None).props("flat no-caps align=left")
-        attributes(tile.classes("lm-tile"), aria_pressed="false")
+        attributes(tile.classes("lm-tile"), aria_pressed="true" if segment.id == self._chosen else "false")
         self._tiles[segment.id] = tile
         with tile:
             sized(box("span", "lm-tile-heat"), opacity=f"{0.04 + (_WARMEST - 0.04) * share:.3f}")
@@ -129,6 +133,7 @@ class DialogueView:
         await self._refresh_topics()
 
     async def _choose(self, id: str) -> None:
+        self._chosen = id
         for name, tile in self._tiles.items():
             attributes(tile, aria_pressed="true" if name == id else "false").update()
         segment, pages = await asyncio.gather(self._memory.dialogue.segment(id), self._memory.dialogue.pages(id))
@@ -146,7 +151,7 @@ class DialogueView:
                 (user, "Persona of the user", "how sure, and why"),
                 (agent, "Persona of the agent", "the same for all users"),
             ):
-                with panel(heading, note, "lm-span-6"):
+                with panel(heading, note, "lm-span-6 lm-top"):
                     self._profile(profile)
 
     def _profile(self, profile: Profile) -> None:

@@ -11,11 +11,12 @@ from typing import Any
 from nicegui import ui
 
 from longmind.console.parts.charts import chart, options, tooltip
+from longmind.console.parts.dialogs import confirm
 from longmind.console.parts.elements import attributes, box, button, icon_button, text
 from longmind.console.parts.figures import legend, plural
 from longmind.console.parts.kinds import tag
 from longmind.console.parts.lists import first_and_rest
-from longmind.console.parts.messages import confirm, empty, say
+from longmind.console.parts.messages import empty, say
 from longmind.console.parts.panels import grid, panel, title
 from longmind.console.parts.times import TimeSlider, day
 from longmind.console.view import View
@@ -32,6 +33,9 @@ _COLOURS = {
 _TAGS = {_HOLDS: "good", _ENDED: "", _LATER: "warn", _RETRACTED: "bad"}
 _FORCE = {"repulsion": 260, "edgeLength": [70, 130], "gravity": 0.12, "layoutAnimation": False}
 _FORCE_NARROW = {"repulsion": 130, "edgeLength": [36, 72], "gravity": 0.16, "layoutAnimation": False}
+_BESIDE = {"position": "right", "width": 160, "overflow": "truncate"}
+_BELOW = {"position": "bottom", "width": 72, "overflow": "truncate"}
+"""Where the name of a concept stands; on a phone below it, so that none is cut off at the edge."""
 _EXAMPLE = 'await mem.semantic.relate("Alice", "lives in", "Lisbon")'
 
 
@@ -107,8 +111,8 @@ class GraphPage:
         return options(
             tooltip=tooltip(formatter="{b}"),
             media=[
-                {"query": {"maxWidth": 500}, "option": {"series": [{"force": _FORCE_NARROW}]}},
-                {"query": {"minWidth": 501}, "option": {"series": [{"force": _FORCE}]}},
+                {"query": {"maxWidth": 500}, "option": {"series": [{"force": _FORCE_NARROW, "label": _BELOW}]}},
+                {"query": {"minWidth": 501}, "option": {"series": [{"force": _FORCE, "label": _BESIDE}]}},
             ],
             series=[
                 {
@@ -123,7 +127,7 @@ class GraphPage:
                     "edgeSymbolSize": 7,
                     "label": {
                         "show": True,
-                        "position": "right",
+                        **_BESIDE,
                         "color": "var(--ink)",
                         "fontSize": 12,
                         "textBorderColor": "var(--surface)",

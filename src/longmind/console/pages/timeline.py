@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
@@ -27,11 +27,14 @@ _OUTCOMES = {
     "failed": ("Failed", "bad", "var(--bad)"),
     "unknown": ("Not known yet", "", "var(--line-strong)"),
 }
-_LEGEND = {label: colour for label, _, colour in _OUTCOMES.values()} | {"Event": "var(--kind-event)"}
+_LEGEND = {label: colour for label, _, colour in _OUTCOMES.values()}
+_TICKS = {"year": "{yyyy}", "month": "{MMM}", "day": "{d} {MMM}", "hour": "{HH}:{mm}", "minute": "{HH}:{mm}"}
 _SPANS = {"Week": 7, "Month": 30, "All": 0}
 _EXAMPLE = """\
 async with mem.episodic.episode("Moving to Lisbon") as episode:
     await episode.record("Packed the books.")"""
+
+Reload = Callable[[str], Awaitable[None]]
 
 
 async def build(view: View) -> None:
@@ -53,9 +56,9 @@ class TimelinePage:
         """Build everything."""
         self._place = box("div")
         await self._load()
-        chosen = self._view.query.get("id")
-        if chosen and self._episodes:
-            await self._replay(await self._episodic.get(chosen))
+        if self._episodes:
+            chosen = self._view.query.get("id")
+            await self._fill_player(await self._episodic.get(chosen) if chosen else self._episodes[0])
 
     async def _load(self) -> None:
         page = await self._episodic.list(limit=_EPISODES, cursor=self._cursors[-1])
@@ -73,14 +76,19 @@ class TimelinePage:
                 )
                 return
             with grid():
-                with panel("Episodes and events", "zoom with the wheel or the handles", "lm-span-12"):
+                with panel(
+                    "Episodes and events", "a light dot is an event; zoom with the wheel or the handles", "lm-span-12"
+                ):
                     self._axis(events)
                 with panel("Episodes", "newest first", "lm-span-5"):
                     self._list(page)
                 with panel("Replay", "", "lm-span-7 lm-player"):
                     self._player = box("div", "lm-stack")
-                    with self._player:
-                        empty("No episode is chosen", "Press one of the list, or a bar of the axis.")
+
+    async def _show_again(self, id: str) -> None:
+        """Show everything anew after an episode was judged, with this episode chosen."""
+        await self._load()
+        await self._fill_player(await self._episodic.get(id))
 
     def _axis(self, events: Sequence[Event]) -> None:
         shown = list(reversed(self._episodes))
@@ -96,7 +104,7 @@ class TimelinePage:
                     "time",
                     min=_milliseconds(start),
                     max=_milliseconds(end),
-                    axisLabel={"color": "var(--muted)", "fontSize": 12, "hideOverlap": True},
+                    axisLabel={"color": "var(--muted)", "fontSize": 12, "hideOverlap": True, "formatter": _TICKS},
                 ),
                 yAxis=axis(
                     "category",
@@ -114,7 +122,7 @@ class TimelinePage:
                     {
                         "type": "scatter",
                         "symbolSize": 7,
-                        "itemStyle": {"color": "var(--kind-event)", "borderColor": "var(--surface)", "borderWidth": 1},
+                        "itemStyle": {"color": "var(--surface)"},
                         "data": [
                             {"value": [_milliseconds(event.at), rows[event.episode]], "name": event.what[:120]}
                             for event in events
@@ -134,7 +142,7 @@ class TimelinePage:
             await self._replay(shown[int(value[1])])
 
         drawn.on_point_click(clicked)
-        with box("div", "lm-row"):
+        with box("div", "lm-row lm-axis-foot"):
             legend(_LEGEND)
             box("div", "lm-grow")
             for name, days in _SPANS.items():
@@ -169,8 +177,14 @@ class TimelinePage:
         else:
             self._cursors.append(cursor)
         await self._load()
+        if self._episodes:
+            await self._fill_player(self._episodes[0])
 
     async def _replay(self, episode: Episode) -> None:
+        await self._fill_player(episode)
+        ui.run_javascript('document.querySelector(".lm-player")?.scrollIntoView({block: "nearest"})')
+
+    async def _fill_player(self, episode: Episode) -> None:
         events: list[Event] = []
         cursor: str | None = None
         while len(events) < _EVENTS:
@@ -181,14 +195,13 @@ class TimelinePage:
                 break
         self._player.clear()
         with self._player:
-            Replay(self._view, episode, events, self._load)
-        ui.run_javascript('document.querySelector(".lm-player")?.scrollIntoView({block: "nearest"})')
+            Replay(self._view, episode, events, self._show_again)
 
 
 class Replay:
     """Shows an episode as it went, one event after the other."""
 
-    def __init__(self, view: View, episode: Episode, events: Sequence[Event], reload: Any) -> None:
+    def __init__(self, view: View, episode: Episode, events: Sequence[Event], reload: Reload) -> None:
         self._view = view
         self._episode = episode
         self._events = events
@@ -261,7 +274,7 @@ class Replay:
     async def _judge(self, outcome: Outcome, note: ui.input) -> None:
         await self._view.memory.episodic.judge(self._episode.id, outcome, note=note.value)
         say(f"Noted: it {outcome}.")
-        await self._reload()
+        await self._reload(self._episode.id)
 
 
 def _bar(episode: Episode, row: int, end: datetime) -> dict[str, Any]:
@@ -270,8 +283,8 @@ def _bar(episode: Episode, row: int, end: datetime) -> dict[str, Any]:
         "type": "line",
         "name": episode.title,
         "symbol": "circle",
-        "symbolSize": 14,
-        "lineStyle": {"color": colour, "width": 8, "cap": "round", "opacity": 0.55},
+        "symbolSize": 13,
+        "lineStyle": {"color": colour, "width": 13, "cap": "round"},
         "itemStyle": {"color": colour},
         "data": [
             {"value": [_milliseconds(moment), row], "name": episode.title[:120]} for moment in (episode.start, end)

@@ -28,7 +28,7 @@ def frame(view: View, page: Page, theme: str | None) -> Iterator[None]:
     content = ui.context.client.content
     content.classes("lm")
     content.tag = "main"
-    drawer = ui.left_drawer(bordered=True).props("width=232")
+    drawer = ui.left_drawer(bordered=True).props("width=256")
     _header(view, drawer)
     with drawer:
         _navigation(view, page)

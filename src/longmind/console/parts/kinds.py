@@ -28,7 +28,14 @@ def kind_badge(kind: str) -> Element:
 
 
 def headline(memory: Memory, longest: int = 400) -> str:
-    """Return the beginning of what a memory says; of one without text, its key or its kind."""
+    """Return the beginning of what a memory says; of one without text, its key or its kind.
+
+    Procedures and goals say all their words, for search. For people it is the name and the purpose, or the first line.
+    """
+    if memory.kind == "goal":
+        return memory.content.strip().split("\n", 1)[0][:longest]
+    if memory.kind == "procedure" and "purpose" in memory.body:
+        return f"{memory.body.get('name', '')}: {memory.body['purpose']}"[:longest]
     return memory.content.strip()[:longest] or memory.key or f"a {kind_name(memory.kind)} without text"
 
 

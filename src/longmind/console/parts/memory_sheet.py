@@ -6,10 +6,11 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from nicegui import ui
 
+from longmind.console.parts.dialogs import confirm
 from longmind.console.parts.elements import attributes, box, button, icon_button, text
 from longmind.console.parts.kinds import kind_badge, tag
 from longmind.console.parts.memory_changes import changed_fields, operations
-from longmind.console.parts.messages import confirm, problem, say
+from longmind.console.parts.messages import problem, say
 from longmind.console.parts.panels import pairs
 from longmind.console.parts.provenance import show_sources
 from longmind.console.parts.times import day, exact, time_ago

@@ -1,13 +1,11 @@
-"""What a page says when there is nothing to show, when something went wrong, and before something final."""
+"""What a page says when there is nothing to show, and when something went wrong."""
 
 from __future__ import annotations
-
-from collections.abc import Awaitable, Callable
 
 from nicegui import ui
 from nicegui.element import Element
 
-from longmind.console.parts.elements import attributes, box, button, text
+from longmind.console.parts.elements import attributes, box, text
 from longmind.errors import LongmindError
 
 
@@ -44,32 +42,3 @@ def say_problem(error: Exception) -> None:
     else:
         said = "The console failed at this. The server's log says where."
     ui.notify(said, type="negative", position="bottom", timeout=8000, close_button="Close")
-
-
-def confirm(
-    title: str,
-    consequence: str,
-    action: str,
-    on_confirm: Callable[[], Awaitable[None]],
-    *,
-    type_to_confirm: str | None = None,
-) -> None:
-    """Ask before something that matters. With ``type_to_confirm`` the person must type this text first."""
-    with ui.dialog() as dialog, box("div", "lm-dialog") as card:
-        heading = text(title, "", "h2")
-        text(consequence, "", "p")
-        typed: ui.input | None = None
-        if type_to_confirm is not None:
-            typed = ui.input(f"Type {type_to_confirm} to go on").props("outlined dense autofocus")
-
-        async def act() -> None:
-            dialog.close()
-            await on_confirm()
-
-        with box("div", "lm-actions"):
-            button("Cancel", dialog.close)
-            go = button(action, act, look="danger")
-        if typed is not None:
-            go.bind_enabled_from(typed, "value", backward=lambda value: value == type_to_confirm)
-    attributes(card, role="alertdialog", aria_labelledby=heading.html_id, aria_modal="true")
-    dialog.open()

@@ -8,7 +8,7 @@ from typing import Any
 
 from nicegui import ui
 
-from longmind.console.parts.dialogs import dialog
+from longmind.console.parts.dialogs import close_and, dialog
 from longmind.console.parts.elements import box, button, text
 from longmind.console.parts.kinds import tag
 from longmind.console.parts.messages import say
@@ -124,8 +124,7 @@ def ask_to_run(procedural: ProceduralMemory, version: Version, refresh: Refresh)
             params = {
                 name: _value(name, field.value, declared[name]) for name, field in fields.items() if field.value != ""
             }
-            opened.close()
-            await _do(procedural.execute(version.id, params), refresh)
+            await close_and(opened, lambda: _do(procedural.execute(version.id, params), refresh))
 
         with box("div", "lm-actions"):
             button("Cancel", opened.close)

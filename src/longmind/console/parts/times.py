@@ -46,6 +46,12 @@ def date_of(moment: datetime) -> Element:
     return attributes(text(day(moment), "lm-time", "time"), datetime=moment.isoformat(), title=exact(moment))
 
 
+def moment_of(moment: datetime) -> Element:
+    """Show a moment to the minute; the tooltip says exactly when."""
+    label = text(moment.astimezone(UTC).strftime("%-d %b %Y, %H:%M"), "lm-time", "time")
+    return attributes(label, datetime=moment.isoformat(), title=exact(moment))
+
+
 class TimeSlider:
     """Chooses a moment between two; at the right end it is now, and ``moment`` is None.
 

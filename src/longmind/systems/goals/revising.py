@@ -180,9 +180,8 @@ class Reviser:
         self, case: RevisionCase, decision: RevisionDecision, why: str, *, named: bool, counts: bool
     ) -> Revision:
         goal, plan, proposal = case.goal, case.plan, decision.proposal
-        explanation = " ".join(
-            filter(None, [why, case.finding.detail, decision.why, proposal.why if proposal else ""])
-        )[:_WHY]
+        reasons = [why, case.finding.detail, decision.why, proposal.why if proposal else ""]
+        explanation = " ".join(_sentence(reason) for reason in reasons if reason)[:_WHY]
         propagation = await self._propagation_of(case, decision, why, explanation, named=named)
         body = RevisionBody(
             goal=goal.id,
@@ -287,3 +286,8 @@ def _new_plan(writes: list[Write], goal: str) -> str | None:
 
 def _put(writes: list[Write]) -> Memory:
     return next(write.memory for write in writes if isinstance(write, Put))
+
+
+def _sentence(text: str) -> str:
+    """Return a text with the stop at its end that sets it off from the next."""
+    return text if text.endswith((".", "!", "?", "…")) else f"{text}."

@@ -5,9 +5,10 @@ from __future__ import annotations
 from nicegui import ui
 from pydantic import ValidationError
 
+from longmind.console.parts.dialogs import confirm
 from longmind.console.parts.elements import attributes, box, button, text
 from longmind.console.parts.figures import plural
-from longmind.console.parts.messages import confirm, say, say_problem
+from longmind.console.parts.messages import say, say_problem
 from longmind.console.parts.panels import pairs, panel
 from longmind.console.parts.times import exact
 from longmind.console.view import View

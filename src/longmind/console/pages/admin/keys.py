@@ -6,9 +6,10 @@ from datetime import UTC, datetime, timedelta
 
 from nicegui import ui
 
+from longmind.console.parts.dialogs import confirm, dialog
 from longmind.console.parts.elements import attributes, box, button, text
 from longmind.console.parts.kinds import tag
-from longmind.console.parts.messages import confirm, empty, say
+from longmind.console.parts.messages import empty, say
 from longmind.console.parts.panels import panel
 from longmind.console.parts.tables import Column, PagedTable
 from longmind.console.parts.times import ago, date_of
@@ -118,13 +119,10 @@ def _permission(key: ApiKey) -> str:
 
 
 def _show_new(key: NewKey) -> None:
-    with ui.dialog().props("persistent") as dialog, box("div", "lm-dialog") as card:
-        heading = text(f"The key {key.name}", "", "h2")
+    with dialog(f"The key {key.name}", persistent=True) as opened:
         text("Keep it now: it is not shown again, and only its hash is stored.", "", "p")
         attributes(text(key.key, "lm-code", "pre"), data_new_key="", tabindex=0)
         with box("div", "lm-actions"):
             copy = button("Copy", None, icon="content_copy")
             copy.on("click", js_handler=_COPY)
-            button("I kept it", dialog.close, look="primary")
-    attributes(card, role="dialog", aria_labelledby=heading.html_id, aria_modal="true")
-    dialog.open()
+            button("I kept it", opened.close, look="primary")
