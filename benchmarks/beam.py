@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.cases import Case, Item, Question, read_gzip
-from benchmarks.quality import EvaluationSet, score_evidence
+from benchmarks.quality import EvaluationSet, Scores, recalled_labels, score_evidence, share
+from longmind.memory import AgentMemory
 
 TUNED = 10
 
@@ -50,4 +51,14 @@ def _flat(ids: Any) -> Iterator[int]:
         yield int(ids)
 
 
-SET = EvaluationSet("beam", "BEAM 100K: evidence recall, messages", cases, score_evidence, "R@10")
+async def score(mem: AgentMemory, case: Case, question: Question) -> Scores:
+    """Score how much of the evidence is among the first hits, and among what a recall without ``k`` returns.
+
+    That is ten hits and the standing instructions beside them.
+    """
+    scores = await score_evidence(mem, case, question)
+    labels = await recalled_labels(mem, await mem.recall(question.text))
+    return {**scores, "with instructions": share(labels, question.evidence)}
+
+
+SET = EvaluationSet("beam", "BEAM 100K: evidence recall, messages", cases, score, "R@10")

@@ -133,6 +133,14 @@ async def facts(
 
 
 @store_command
+async def hops(
+    call: Invocation, data: Data = DATA, embedder: Model = "static", cases: Only = None, out: Out = None
+) -> None:
+    """FactConsolidation, multi-hop: whether the statement that answers is recalled."""
+    await _quality(call, "hops", data, embedder, cases, out)
+
+
+@store_command
 async def qmsum(
     call: Invocation, data: Data = DATA, embedder: Model = "static", cases: Only = None, out: Out = None
 ) -> None:
@@ -439,6 +447,7 @@ for _command in (
     answers,
     beam,
     facts,
+    hops,
     qmsum,
     speed,
     scale,

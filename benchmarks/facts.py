@@ -13,14 +13,14 @@ from longmind.memory import AgentMemory
 from longmind.text.analysis import fold
 
 
-def cases(folder: Path) -> Iterator[Case]:
-    """Read the lists with single-hop questions; the later of two contradicting facts is right.
+def cases(folder: Path, form: str = "sh") -> Iterator[Case]:
+    """Read the lists with single-hop questions, or with multi-hop ones (mh); the later of two facts is right.
 
-    Both lists were looked at while the rule for restated facts was made, so neither is untouched.
+    The lists were looked at while the rules for restated facts and for hops were made, so none is untouched.
     """
     for group in json.loads(read_gzip(folder / "factconsolidation_6k_32k.json.gz")):
         name = re.sub(r"^factconsolidation_|_no\d+$", "", group["metadata"]["qa_pair_ids"][0])
-        if not name.startswith("sh_"):
+        if not name.startswith(f"{form}_"):
             continue
         items = tuple(
             Item(label=number, text=text)

@@ -358,7 +358,9 @@ class AgentMemory(AgentListing):
 
         ``as_of`` answers as the world was at a moment, ``known_at`` as the agent knew at a moment. With a
         ``conversation`` its last messages are read beside the question, and what they say is left out. A question
-        without restrictions is put to the tenant's shared memory, too; such hits are ``shared`` and say so.
+        without restrictions is put to the tenant's shared memory, too; such hits are ``shared`` and say so. Without
+        ``k``, the agent's ``recall_k`` hits are followed by up to three standing instructions of the user ("Always
+        ...") that fit such a question and are not among the hits; their score is 0 and their reason says so.
         """
         recaller = await self._longmind.recaller()
         with telemetry.span("longmind.recall", {"longmind.agent": self.scope.agent}) as span:
@@ -377,6 +379,7 @@ class AgentMemory(AgentListing):
                 min_score=min_score,
                 explain=explain,
                 shared=self._shared_limit,
+                instructions=k is None,
             )
             span.set("longmind.hits", len(hits))
         return hits
@@ -434,7 +437,8 @@ class AgentMemory(AgentListing):
         """
         settings = await self.configuration()
         chat = await self.chat() if use_model else None
-        hits = await self.recall(question, k, where=where, session=session, as_of=as_of)
+        most = settings.recall_k if k is None else k  # only what may answer, without instructions beside it
+        hits = await self.recall(question, most, where=where, session=session, as_of=as_of)
         await load_module("longmind.answering")
         from longmind.answering import Answerer
 

@@ -2758,7 +2758,9 @@ export interface paths {
          * Return the k memories that fit a question best, the best first, each with its reason.
          * @description ``as_of`` answers as the world was at a moment, ``known_at`` as the agent knew at a moment. With a
          *     ``conversation`` its last messages are read beside the question, and what they say is left out. A question
-         *     without restrictions is put to the tenant's shared memory, too; such hits are ``shared`` and say so.
+         *     without restrictions is put to the tenant's shared memory, too; such hits are ``shared`` and say so. Without
+         *     ``k``, the agent's ``recall_k`` hits are followed by up to three standing instructions of the user ("Always
+         *     ...") that fit such a question and are not among the hits; their score is 0 and their reason says so.
          */
         post: operations["recall.recall"];
         delete?: never;

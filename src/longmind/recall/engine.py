@@ -21,6 +21,8 @@ from longmind.errors import InvalidInput
 from longmind.kinds import ON_REQUEST, SAID
 from longmind.recall import anchors, arms, budget, fusion, knowledge, policy
 from longmind.recall.filters import NOT_NARROWED, filter_of
+from longmind.recall.hops import follow_hops
+from longmind.recall.instructions import fitting_instructions
 from longmind.recall.query import Query, parse_query
 from longmind.recall.ranking import Ranking
 from longmind.recall.rerank import ContextReranker, Reranker
@@ -112,6 +114,7 @@ class Recaller:
         min_score: float = 0.0,
         explain: bool = False,
         shared: SharedLimit | None = None,
+        instructions: bool = False,
     ) -> list[Hit]:
         """Return the memories that fit a question best, the best first.
 
@@ -119,7 +122,8 @@ class Recaller:
         ``as_of`` answers as the world was at that moment: facts that were valid then, and what had happened by then.
         ``known_at`` answers as the agent knew at that moment: only what had been recorded by then. They combine.
         ``explain`` adds to each hit the score of every arm. ``shared`` returns how many entries of the tenant's shared
-        memory may be added; it is called only if there are any, and only for a question without restrictions.
+        memory may be added; it is called only if there are any, and only for a question without restrictions. With
+        ``instructions`` a few standing instructions follow the ``k`` hits of such a question.
         """
         recent = _recent(conversation)
         _check(query, k, min_score)
@@ -142,7 +146,10 @@ class Recaller:
             hits = await self._with_shared(
                 scope, parsed, plan, hits, shared, min_score=min_score, full=explain, beside=beside
             )
-        return _without_recent(hits, recent)[:k]
+        hits = _without_recent(hits, recent)[:k]
+        if instructions and narrowed is NOT_NARROWED and not min_score:
+            hits += _without_recent(await self._instructions(scope, parsed, beside, hits), recent)
+        return hits
 
     async def context(
         self,
@@ -217,6 +224,16 @@ class Recaller:
         await self.flush()
 
     # -- the steps of a recall -----------------------------------------------------------------------------------
+
+    async def _instructions(self, scope: Scope, parsed: Query, beside: str, hits: Sequence[Hit]) -> list[Hit]:
+        """Return the standing instructions that fit a question and are not among its hits."""
+        view = await self.store.view(scope)
+        vector, space = await self._vector(parsed.text, beside)
+        terms = searched_terms(view, await _counted(parsed.text))
+        left_out = {hit.memory.id for hit in hits}
+        return await fitting_instructions(
+            self.store, scope, view, terms, vector if space == view.space else None, left_out
+        )
 
     async def _with_shared(
         self,
@@ -347,6 +364,9 @@ class Recaller:
         elif reranker is not None:
             await ranking.rerank(reranker)
         self.watch("rerank")
+        if not timeless:
+            await follow_hops(ranking, allowed)
+            self.watch("hops")
         await ranking.put_replacements_first(allowed, timeless)
         if not timeless:
             ranking.put_updates_first()

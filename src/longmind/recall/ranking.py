@@ -144,7 +144,7 @@ class Ranking:
                 if self._may(end, allowed) and not self._repeats(end) and score > shared.get(end, (0.0, ""))[0]:
                     shared[end] = (score, link.relation)
         kept = sorted(shared.items(), key=lambda item: (-item[1][0], item[0]))[:LINKED_MOST]
-        await self._bring([id for id, _ in kept])
+        await self.bring([id for id, _ in kept])
         for id, (score, relation) in kept:
             if id in self.candidates:
                 candidate = self.candidates[id]
@@ -196,7 +196,7 @@ class Ranking:
             self.scope, [c.memory.id for c in replaced], relation="supersedes", direction="in", limit=100
         )
         links = [link for link in links if self._may(link.source, allowed)]
-        await self._bring([link.source for link in links])
+        await self.bring([link.source for link in links])
         for link in links:
             new, old = self.candidates.get(link.source), self.candidates.get(link.target)
             if new is not None and old is not None:
@@ -268,7 +268,7 @@ class Ranking:
         row = self.view.row_of(id)
         return self.folds and row is not None and not self.view.column("said")[row]
 
-    async def _bring(self, ids: Sequence[str]) -> None:
+    async def bring(self, ids: Sequence[str]) -> None:
         """Look up memories that are not candidates yet."""
         missing = [id for id in dict.fromkeys(ids) if id not in self.candidates]
         if missing:

@@ -12,12 +12,22 @@ from itertools import zip_longest
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from longmind.kinds import group_of
 from longmind.store.search.view import View
 from longmind.store.store import Store
 from longmind.text.index_terms import mark_hash
-from longmind.text.standing import LEVELS, TYPES, Statement, may_stand, same_matter, standing_mark, standing_statements
+from longmind.text.standing import (
+    LEVELS,
+    TYPES,
+    StandingType,
+    Statement,
+    may_stand,
+    same_matter,
+    standing_mark,
+    standing_statements,
+)
 from longmind.types import Filter, Memory, Scope
 
 STANDING = (
@@ -71,7 +81,7 @@ async def standing_memories(store: Store, scope: Scope, *, left_out: Collection[
 def standing_lines(memories: Sequence[Memory]) -> list[StandingLine]:
     """Return what stands, the most important first; what a later statement repeats, replaces or ends is left out."""
     classes: dict[str, list[StandingLine]] = defaultdict(list)
-    for memory, statements in _current(memories):
+    for memory, statements in current_statements(memories):
         type = statements[0].type
         classes[type].append(StandingLine(memory, TITLE, type, _text(memory, statements)))
     for memory in memories:
@@ -93,13 +103,11 @@ def _place(line: StandingLine) -> int:
 def _marked_ids(view: View) -> list[str]:
     """Return the ids of memories with standing statements: of each type the surest, and the newest."""
     ids: dict[str, None] = {}
-    active = View.state_code("active")
     for type in TYPES:
         surest: list[str] = []
         every: list[int] = []
         for level in LEVELS:
-            rows = view.postings.find(mark_hash(standing_mark(type, level)))[0]
-            rows = rows[view.column("alive")[rows].astype(np.bool_) & (view.column("state")[rows] == active)]
+            rows = _rows_of_level(view, type, level)
             newest = rows[np.lexsort((view.column("seq")[rows], view.column("occurred_at")[rows]))[::-1]]
             surest += [view.ids[row] for row in newest[: MAX_OF_EACH - len(surest)]]
             every += [int(row) for row in newest[:NEWEST]]
@@ -108,7 +116,20 @@ def _marked_ids(view: View) -> list[str]:
     return list(ids)
 
 
-def _current(memories: Sequence[Memory]) -> list[tuple[Memory, list[Statement]]]:
+def marked_rows(view: View, type: StandingType) -> NDArray[np.int32]:
+    """Return the rows of active memories with a standing statement of a type."""
+    return np.unique(np.concatenate([_rows_of_level(view, type, level) for level in LEVELS]))
+
+
+def _rows_of_level(view: View, type: StandingType, level: int) -> NDArray[np.int32]:
+    rows = view.postings.find(mark_hash(standing_mark(type, level)))[0]
+    active: NDArray[np.int32] = rows[
+        view.column("alive")[rows].astype(np.bool_) & (view.column("state")[rows] == View.state_code("active"))
+    ]
+    return active
+
+
+def current_statements(memories: Sequence[Memory]) -> list[tuple[Memory, list[Statement]]]:
     """Return the memories with the statements of each that still hold, the most important first, then the newest."""
     said = [memory for memory in memories if memory.state == "active" and may_stand(memory)]
     kept: list[tuple[Memory, list[Statement]]] = []
