@@ -1,4 +1,4 @@
-"""Charts as SVG, without further packages: horizontal bars, and lines with a band."""
+"""Charts as SVG, without further packages: horizontal bars, lines with a band, and reliability curves."""
 
 from __future__ import annotations
 
@@ -85,4 +85,38 @@ def lines(title: str, steps: Sequence[str], series: Mapping[str, Sequence[Point]
         out.append(f'<rect x="{legend}" y="34" width="11" height="11" fill="{colour}"/>')
         out.append(f'<text x="{legend + 16}" y="44" fill="#222222">{escape(name)}</text>')
         legend += 40 + 7 * len(name)
+    return "\n".join([*out, "</svg>"]) + "\n"
+
+
+def reliability(title: str, series: Mapping[str, Sequence[tuple[float, float]]]) -> str:
+    """Draw the share that is right over the stated chance, both from 0 to 1; the diagonal is what is wanted.
+
+    Series come in pairs of one colour, the first of them dashed.
+    """
+    side, left, above = 400, 64, 86
+    out = _header(title, above + side + 52)
+
+    def at(stated: float, right: float) -> str:
+        return f"{left + side * stated:.1f},{above + side * (1 - right):.1f}"
+
+    for part in range(6):
+        value = part / 5
+        x, y = left + side * value, above + side * (1 - value)
+        out.append(f'<line x1="{left}" y1="{y:.1f}" x2="{left + side}" y2="{y:.1f}" stroke="#dddddd"/>')
+        out.append(f'<text x="{left - 8}" y="{y + 4:.1f}" text-anchor="end" fill="#444444">{value:g}</text>')
+        out.append(f'<text x="{x:.1f}" y="{above + side + 18}" text-anchor="middle" fill="#444444">{value:g}</text>')
+    out.append(f'<text x="{left}" y="{above - 12}" fill="#444444">share of hits that are right</text>')
+    out.append(f'<text x="{left + side}" y="{above + side + 38}" text-anchor="end" fill="#444444">score</text>')
+    out.append(f'<polyline points="{at(0, 0)} {at(1, 1)}" fill="none" stroke="#888888" stroke-dasharray="5 4"/>')
+    for number, (name, points) in enumerate(series.items()):
+        colour, y = COLOURS[number // 2 % len(COLOURS)], above + 10 + 22 * number
+        dashes = "" if number % 2 else ' stroke-dasharray="7 3"'
+        line = " ".join(at(*point) for point in points)
+        out.append(f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="2.5"{dashes}/>')
+        for point in points:
+            across, down = at(*point).split(",")
+            out.append(f'<circle cx="{across}" cy="{down}" r="3.5" fill="{colour}"/>')
+        key = f'x1="{left + side + 24}" y1="{y - 4}" x2="{left + side + 52}" y2="{y - 4}"'
+        out.append(f'<line {key} stroke="{colour}" stroke-width="2.5"{dashes}/>')
+        out.append(f'<text x="{left + side + 60}" y="{y}" fill="#222222">{escape(name)}</text>')
     return "\n".join([*out, "</svg>"]) + "\n"

@@ -56,6 +56,49 @@ async def locomo(
 
 
 @store_command
+async def calibration(
+    call: Invocation,
+    data: Data = DATA,
+    embedder: Model = "static",
+    cases: Only = None,
+    every: Annotated[int, typer.Option(min=1, help="Ask only each so manieth question, for a quick look.")] = 1,
+    out: Out = None,
+) -> None:
+    """Whether the score of a hit is the chance that it is right, and what cannot be answered scores lower."""
+    from benchmarks import calibration as benchmark
+    from benchmarks import charts
+    from benchmarks import report as results
+
+    began, rows, curves = time.perf_counter(), [], {}
+    for name in benchmark.NAMES:
+        async with _store(call, embedder) as longmind:
+            with _progress(call, name) as progress:
+                asked = await benchmark.ask(longmind, name, data, cases, every, progress)
+        for reranked, questions in asked.items():
+            rows.append(benchmark.row(name, reranked, questions))
+            own = benchmark.bins_of_all([each for each in questions if each.answerable])
+            curves[f"{name}, {rows[-1][1]} reranker"] = own
+    title = f"Scores as chances ({embedder}, {_backend(call)})"
+    result = {
+        **_about(call, title, embedder, began),
+        "rows": [dict(zip(benchmark.HEAD, row, strict=True)) for row in rows],
+        "curves": {name: [list(each) for each in bins] for name, bins in curves.items()},
+    }
+    if out is not None:
+        series = {
+            name: [(each.score, each.right) for each in bins if each.hits >= benchmark.DRAWN]
+            for name, bins in curves.items()
+        }
+        chart = charts.reliability(title, series)
+        results.write(out, f"calibration-{embedder}-{_backend(call)}", result, chart)
+
+    def show() -> None:
+        _show(title, benchmark.HEAD, rows)
+
+    call.answer(result, show)
+
+
+@store_command
 async def answers(
     call: Invocation,
     data: Data = DATA,
@@ -444,6 +487,7 @@ for _command in (
     evaluation,
     context,
     locomo,
+    calibration,
     answers,
     beam,
     facts,

@@ -1,87 +1,100 @@
-"""How far the score of a hit could mean a probability.
+"""Fit the weights that make the chance of a hit from its signs.
 
-    python -m training.calibrate --prepared prepared --scores OUT/scores.npz [--student 3x384]
+    python -m training.hit_signs --data ../shared/data --out hit_signs.npz
+    python -m training.calibrate --signs hit_signs.npz [--write]
 
-Fits a logistic regression over the score of recall, its share of the best score, and the rank, with the reranker's
-number and without it, on half of the held-out training questions. Prints the expected calibration error of the first
-ten hits on the other half and on the evaluation sets, beside that of today's scores.
+A logistic regression, once for recall with the small reranker and once without it. Every source counts alike, and a
+fourth of the questions are such that the memory cannot answer them. A hit never gets a higher chance than the one
+before it; as that lowers chances, a second, small regression puts their level right. Prints the expected calibration
+error of sources that were left out, each in its turn; ``--write`` writes ``longmind/recall/chance_weights.py``.
+``python -m benchmarks calibration`` measures the result on the evaluation sets.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from training.bert import load_arrays
+from longmind.recall import chance_weights
+from longmind.recall.chances import READ_SIGNS, SIGNS
 
-HITS, BINS, STEPS, RIDGE = 10, 10, 60, 1e-3
+STEPS, RIDGE, BINS = 40, 1e-3, 10
+UNANSWERABLE = 0.25
+"""The share of questions that the memory cannot answer."""
 Floats = NDArray[np.float64]
 
 
 class Hits(NamedTuple):
-    """The first hits of questions: what is known of each, whether it is right, and the number of its question."""
+    """Hits in the order of their questions: signs, whether right, and the weight of each."""
 
     signs: Floats
-    """Score, best score of the question, share of it, logarithm of the rank, reranker's number, and the best one."""
     right: Floats
-    question: NDArray[np.int64]
+    weight: Floats
+    starts: NDArray[np.bool_]
+    """Whether a hit is the first of its question."""
+    source: NDArray[np.str_]
+    answerable: NDArray[np.bool_]
+
+    def some(self, chosen: NDArray[np.bool_]) -> Hits:
+        return Hits(*(part[chosen] for part in self))
 
 
-def first_hits(data: dict[str, NDArray[Any]], stored: dict[str, NDArray[Any]], name: str, student: str) -> Hits:
-    """Return the first hits of a set, or of the held-out training questions."""
-    ends, numbers = stored[f"{name}|ends"], stored[f"{name}|{student}"].astype(np.float64)
-    asked = stored["held|questions"] if name == "held" else np.arange(len(ends) - 1)
-    signs, right, question = [], [], []
-    for number, q in enumerate(asked):
-        start, end = int(data["candidates_ends"][q]), int(data["candidates_ends"][q + 1])
-        if start == end:
-            continue
-        scores = data["scores"][start:end].astype(np.float64)
-        own = numbers[int(ends[number]) : int(ends[number]) + len(scores)]
-        gold = set(data["gold"][data["gold_ends"][q] : data["gold_ends"][q + 1]].tolist())
-        for rank, place in enumerate(np.argsort(-scores, kind="stable")[:HITS]):
-            share = scores[place] / max(scores.max(), 1e-9)
-            signs.append([scores[place], scores.max(), share, np.log1p(rank), own[place], own.max()])
-            right.append(data["candidates"][start + place] in gold)
-            question.append(number)
-    return Hits(np.array(signs), np.array(right, np.float64), np.array(question))
+def read_hits(paths: Sequence[Path], reranked: bool) -> Hits:
+    """Return the hits that were collected with the reranker or without it."""
+    files = [dict(np.load(path)) for path in paths]
+    columns = {name: np.concatenate([file[name] for file in files]) for name in files[0]}
+    chosen = columns["reranked"] == reranked
+    columns = {name: values[chosen] for name, values in columns.items()}
+    signs = np.nan_to_num(columns["signs"][:, : len(READ_SIGNS if reranked else SIGNS)].astype(np.float64))
+    source, question, answerable = columns["source"], columns["question"], columns["answerable"]
+    starts = np.ones(len(signs), np.bool_)
+    starts[1:] = (question[1:] != question[:-1]) | (source[1:] != source[:-1])
+    weight = np.zeros(len(signs))
+    for name in np.unique(source):
+        for can, share in ((True, 1 - UNANSWERABLE), (False, UNANSWERABLE)):
+            here = (source == name) & (answerable == can)
+            weight[here] = share / max(int(here.sum()), 1)
+    return Hits(signs, columns["right"].astype(np.float64), weight, starts, source, answerable)
 
 
-def features(signs: Floats, with_reranker: bool) -> Floats:
-    """Return what the regression sees."""
-    score, _, share = signs[:, 0], signs[:, 1], signs[:, 2]
-    columns = [*signs[:, :4].T, score * share, np.log(score + 0.01)]
-    if with_reranker:
-        number, best = signs[:, 4], signs[:, 5]
-        columns += [number, best, number - best, np.maximum(number, -4), number * share, 1 / (1 + np.exp(-number))]
-    return np.stack(columns, 1)
+def regression(values: Floats, right: Floats, weight: Floats) -> Floats:
+    """Return the weights of a logistic regression, the constant first."""
+    mean, spread = values.mean(0), values.std(0) + 1e-9
+    rows = np.column_stack((np.ones(len(values)), (values - mean) / spread))
+    fitted, share = np.zeros(rows.shape[1]), weight / weight.sum()
+    for _ in range(STEPS):
+        likely = 1 / (1 + np.exp(-rows @ fitted))
+        slope = rows.T @ (share * (likely - right)) + RIDGE * fitted
+        curve = (rows * (share * likely * (1 - likely))[:, None]).T @ rows + RIDGE * np.eye(len(fitted))
+        fitted -= np.linalg.solve(curve, slope)
+    weights = np.r_[fitted[0], fitted[1:] / spread]
+    weights[0] -= weights[1:] @ mean
+    return weights
 
 
-class Regression:
-    """A logistic regression over standardised features."""
+def log_odds(weights: Floats, hits: Hits) -> Floats:
+    """Return the logarithms of odds of hits, none above that of the hit before it."""
+    odds = hits.signs @ weights[1:] + weights[0]
+    for place in range(1, len(odds)):
+        if not hits.starts[place]:
+            odds[place] = min(odds[place], odds[place - 1])
+    lowered: Floats = odds
+    return lowered
 
-    def __init__(self, values: Floats, right: Floats) -> None:
-        self.mean, self.spread = values.mean(0), values.std(0) + 1e-9
-        rows = self._rows(values)
-        self.weights = np.zeros(rows.shape[1])
-        for _ in range(STEPS):
-            likely = 1 / (1 + np.exp(-rows @ self.weights))
-            slope = rows.T @ (likely - right) / len(right) + RIDGE * self.weights
-            curve = (rows * (likely * (1 - likely))[:, None]).T @ rows / len(right)
-            self.weights -= np.linalg.solve(curve + RIDGE * np.eye(len(slope)), slope)
 
-    def likely(self, values: Floats) -> Floats:
-        """Return the chance of each hit to be right."""
-        chances: Floats = 1 / (1 + np.exp(-self._rows(values) @ self.weights))
-        return chances
-
-    def _rows(self, values: Floats) -> Floats:
-        return np.column_stack(((values - self.mean) / self.spread, np.ones(len(values))))
+def fit(hits: Hits) -> Floats:
+    """Return the weights of the signs, the constant first."""
+    weights = regression(hits.signs, hits.right, hits.weight)
+    constant, slope = regression(log_odds(weights, hits)[:, None], hits.right, hits.weight)
+    level = weights * slope
+    level[0] += constant
+    return level
 
 
 def calibration_error(likely: Floats, right: Floats) -> float:
@@ -91,31 +104,35 @@ def calibration_error(likely: Floats, right: Floats) -> float:
     return float(sum(m.mean() * abs(likely[m].mean() - right[m].mean()) for m in inside if m.any()))
 
 
+def _left_out(hits: Hits) -> list[tuple[str, float]]:
+    errors = []
+    for name in np.unique(hits.source):
+        rest, own = hits.some(hits.source != name), hits.some((hits.source == name) & hits.answerable)
+        errors.append((str(name), calibration_error(1 / (1 + np.exp(-log_odds(fit(rest), own))), own.right)))
+    return errors
+
+
+def _table(name: str, signs: tuple[str, ...], weights: Floats) -> str:
+    rows = "".join(f"    {weight:.4f},  # {sign}\n" for sign, weight in zip(("constant", *signs), weights, strict=True))
+    return f"{name} = (\n{rows})\n"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--prepared", type=Path, required=True)
-    parser.add_argument("--scores", type=Path, required=True)
-    parser.add_argument("--student", default="3x384")
+    parser.add_argument("--signs", type=Path, nargs="+", required=True)
+    parser.add_argument("--write", action="store_true")
     call = parser.parse_args()
-    with np.load(call.scores) as file:
-        stored = {name: file[name] for name in file.files}
-    names = ["held", *(path.name.split(".")[0] for path in sorted(call.prepared.glob("set_*.npz.xz")))]
-    sets = {}
-    for name in names:
-        data = load_arrays(call.prepared / ("questions.npz.xz" if name == "held" else f"{name}.npz.xz"))
-        sets[name] = first_hits(data, stored, name, call.student)
-    fitted, rest = sets["held"].question % 2 == 0, sets["held"].question % 2 == 1
-    sets["held"], training = (
-        Hits(*(part[rest] for part in sets["held"])),
-        Hits(*(part[fitted] for part in sets["held"])),
-    )
-    for with_reranker in (False, True):
-        model = Regression(features(training.signs, with_reranker), training.right)
-        for name, hits in sets.items():
-            today = calibration_error(np.clip(hits.signs[:, 0], 0, 1), hits.right)
-            then = calibration_error(model.likely(features(hits.signs, with_reranker)), hits.right)
-            kind = "with" if with_reranker else "without"
-            sys.stdout.write(f"{name}, {kind} the reranker: {today:.3f} today, {then:.3f} calibrated\n")
+    tables = []
+    for reranked, name, signs in ((False, "UNREAD", SIGNS), (True, "READ", READ_SIGNS)):
+        hits = read_hits(call.signs, reranked)
+        for source, error in _left_out(hits):
+            sys.stdout.write(f"{name} {source}: {error:.3f}\n")
+        tables.append(_table(name, signs, fit(hits)))
+    text = f'"""{chance_weights.__doc__}"""\n\n' + "".join(tables)
+    if call.write:
+        Path(chance_weights.__file__).write_text(text, encoding="utf-8")
+    else:
+        sys.stdout.write(text)
 
 
 if __name__ == "__main__":

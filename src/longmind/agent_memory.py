@@ -356,11 +356,12 @@ class AgentMemory(AgentListing):
     ) -> Hits:
         """Return the k memories that fit a question best, the best first, each with its reason.
 
-        ``as_of`` answers as the world was at a moment, ``known_at`` as the agent knew at a moment. With a
-        ``conversation`` its last messages are read beside the question, and what they say is left out. A question
-        without restrictions is put to the tenant's shared memory, too; such hits are ``shared`` and say so. Without
-        ``k``, the agent's ``recall_k`` hits are followed by up to three standing instructions of the user ("Always
-        ...") that fit such a question and are not among the hits; their score is 0 and their reason says so.
+        A hit's score is the chance that it is right; ``min_score`` leaves out what is less likely. ``as_of`` answers
+        as the world was at a moment, ``known_at`` as the agent knew at a moment. With a ``conversation`` its last
+        messages are read beside the question, and what they say is left out. A question without restrictions is put to
+        the tenant's shared memory, too; such hits are ``shared`` and say so. Without ``k``, the agent's ``recall_k``
+        hits are followed by up to three standing instructions of the user ("Always ...") that fit such a question and
+        are not among the hits; their score is 0 and their reason says so.
         """
         recaller = await self._longmind.recaller()
         with telemetry.span("longmind.recall", {"longmind.agent": self.scope.agent}) as span:

@@ -2756,11 +2756,12 @@ export interface paths {
         put?: never;
         /**
          * Return the k memories that fit a question best, the best first, each with its reason.
-         * @description ``as_of`` answers as the world was at a moment, ``known_at`` as the agent knew at a moment. With a
-         *     ``conversation`` its last messages are read beside the question, and what they say is left out. A question
-         *     without restrictions is put to the tenant's shared memory, too; such hits are ``shared`` and say so. Without
-         *     ``k``, the agent's ``recall_k`` hits are followed by up to three standing instructions of the user ("Always
-         *     ...") that fit such a question and are not among the hits; their score is 0 and their reason says so.
+         * @description A hit's score is the chance that it is right; ``min_score`` leaves out what is less likely. ``as_of`` answers
+         *     as the world was at a moment, ``known_at`` as the agent knew at a moment. With a ``conversation`` its last
+         *     messages are read beside the question, and what they say is left out. A question without restrictions is put to
+         *     the tenant's shared memory, too; such hits are ``shared`` and say so. Without ``k``, the agent's ``recall_k``
+         *     hits are followed by up to three standing instructions of the user ("Always ...") that fit such a question and
+         *     are not among the hits; their score is 0 and their reason says so.
          */
         post: operations["recall.recall"];
         delete?: never;
@@ -6752,7 +6753,7 @@ export interface components {
             episodes?: number;
             /**
              * Relevance
-             * @default 0.25
+             * @default 0.01
              */
             relevance?: number;
             /**
@@ -9869,8 +9870,9 @@ export interface components {
         };
         /**
          * Hit
-         * @description A recalled memory, how well it fits, and why.
+         * @description A recalled memory, how likely it is right, and why.
          *
+         *     ``score`` is a chance: of hits with a score of 0.5 about half are right. It never rises from one hit to the next.
          *     Recall makes the reason and the components only when they are looked at, in whatever way: most callers read only
          *     the memory.
          */

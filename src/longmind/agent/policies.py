@@ -19,8 +19,8 @@ from longmind.text.replies import only_asks
 from longmind.types import Answer, Hit, Memory, Message
 
 _QUOTED = 3
-_AS_GOOD = 0.5
-"""The lowest score, relative to the best, of a memory that is quoted."""
+_AS_GOOD = 0.1
+"""A memory is quoted if it is at least so likely right as this share of the best one's chance."""
 _LONGEST = 400
 _READ = 5_000
 """Characters of a memory that are searched for words of the task."""

@@ -29,8 +29,8 @@ _SEPARATE = frozenset({"event", "reflection", *owned_by("procedural", "working")
 """Kinds that are recalled separately, or that only repeat an episode."""
 _MAX_RECALLED = 1_000
 """The most hits that one recall returns."""
-_MIN_SCORE = 0.3
-"""The lowest score of a procedure that is offered as a tool."""
+_MIN_SCORE = 0.1
+"""A procedure is offered as a tool if it is the right one at least one time in ten."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ async def recall(
         typer.Option(parser=options.moment, metavar="WHEN", help="Only what was valid at this moment."),
     ] = None,
     full: Annotated[bool, typer.Option("--full", help="Show long texts whole.")] = False,
-    min_score: Annotated[float, typer.Option(min=0, max=1, help="Nothing that fits worse than this.")] = 0.0,
+    min_score: Annotated[float, typer.Option(min=0, max=1, help="Nothing that is less likely right than this.")] = 0.0,
 ) -> None:
     """Find the memories that fit a question, each with its score and the reason."""
     where = options.filter_of(

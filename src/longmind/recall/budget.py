@@ -161,13 +161,13 @@ def _headings(memory: Memory) -> str:
 
 
 def _distinct(hits: Sequence[Hit], shown: Sequence[StandingLine]) -> list[Memory]:
-    """Return the memories of the hits, the best first, without those whose words were shown or are an earlier one's."""
+    """Return the memories of the hits, in their order, without those whose words were shown or are an earlier one's."""
     seen = {tuple(words(entry.text[:2_000])) for entry in shown}
     covered: dict[str, int] = {}
     for entry in shown:
         covered[entry.memory.id] = covered.get(entry.memory.id, 0) + len(entry.text)
     kept = []
-    for hit in sorted(hits, key=lambda hit: -hit.score):
+    for hit in hits:
         memory = hit.memory
         word_list = tuple(words(memory.content[:2_000]))
         named_only = memory.kind == "concept" and not memory.body.get("definition")

@@ -48,8 +48,8 @@ EMBEDDED = 2_000
 """Characters of a question that are embedded; an embedder's window is full long before."""
 _ARCHIVED_KINDS = frozenset({*SAID, "fact"})
 """Kinds that are looked for in the archive if they are asked for by name."""
-ANSWERED, LIKELY = 0.5, 0.3
-"""The archive is asked if the best score is below the first; what is found there must reach the second."""
+ANSWERED, LIKELY = 0.3, 0.15
+"""The archive is asked if the best hit is less likely right than the first; a hit there must reach the second."""
 LONG = 5_000
 """Characters from which a question is analysed in a thread."""
 RECENT = 4
@@ -141,7 +141,9 @@ class Recaller:
         self.watch("plan")
         most = min(k + len(recent), MAX_K)
         beside = _beside(query, recent)
-        hits = await self._answer(scope, parsed, plan, narrowed, most, min_score=min_score, full=explain, beside=beside)
+        hits = await self._answer(
+            scope, parsed, plan, narrowed, most, min_score=min_score, full=explain, beside=beside, recent=recent
+        )
         if shared is not None and narrowed is NOT_NARROWED:
             hits = await self._with_shared(
                 scope, parsed, plan, hits, shared, min_score=min_score, full=explain, beside=beside
@@ -208,7 +210,9 @@ class Recaller:
         plan = policy.make_plan(parsed, self._policies)
         beside, k = _beside(task, recent), most + len(recent) + len(left_out)
         where = filter_of(None, kinds=plan.kinds)
-        hits = await self._answer(scope, parsed, plan, where, k, folds=False, absolute=True, beside=beside)
+        hits = await self._answer(
+            scope, parsed, plan, where, k, folds=False, absolute=True, beside=beside, recent=[*recent, task]
+        )
         if shared is not None:
             hits = await self._with_shared(scope, parsed, plan, hits, shared, absolute=True, beside=beside)
         fitting = [hit for hit in _without_recent(hits, [*recent, task]) if hit.memory.id not in left_out]
@@ -281,8 +285,9 @@ class Recaller:
         folds: bool = True,
         absolute: bool = False,
         beside: str = "",
+        recent: Sequence[str] = (),
     ) -> list[Hit]:
-        """Return the hits of a question that was parsed and planned.
+        """Return the hits of a question that was parsed and planned, without those that repeat ``recent`` messages.
 
         Words that were said ``beside`` the question weigh less than its own, unless it has none.
 
@@ -321,6 +326,7 @@ class Recaller:
             folds=folds and narrowed.kinds is None,
         )
         await self._rank(ranking, k, allowed, timeless)
+        ranking.leave_out(_repeating(recent))
         hits = ranking.hits(k, min_score, full)
         self.watch("explain")
         if not timeless and _lacks_answer(hits, narrowed) and view.has_state("archived"):
@@ -337,6 +343,7 @@ class Recaller:
                 folds=folds,
                 absolute=absolute,
                 beside=beside,
+                recent=recent,
             )
             return [*(hit for hit in found if not hits or hit.score > hits[0].score), *hits][:k]
         if self.counts_reads:
@@ -450,8 +457,14 @@ def _plain(text: str) -> str:
 
 def _without_recent(hits: list[Hit], recent: Sequence[str]) -> list[Hit]:
     """Return the hits that do not repeat one of the last messages."""
+    repeats = _repeating(recent)
+    return hits if repeats is None else [hit for hit in hits if not repeats(hit.memory)]
+
+
+def _repeating(recent: Sequence[str]) -> Callable[[Memory], bool] | None:
+    """Return what tells a memory that repeats one of the last messages; None if there are none."""
     contents = {_plain(content) for content in recent} - {""}
-    return [hit for hit in hits if _plain(hit.memory.content) not in contents] if contents else hits
+    return (lambda memory: _plain(memory.content) in contents) if contents else None
 
 
 def _check(query: str, k: int, min_score: float) -> None:

@@ -52,7 +52,7 @@ def fold(candidates: dict[str, Candidate]) -> None:
         if not sources:
             continue
         best = max(sources, key=lambda c: c.score)
-        best.score = max(best.score, fact.score)
+        best.replace(fact, fact.score)
         counts[best.memory.id] = counts.get(best.memory.id, 0) + 1
         relation = "known from it" if fact.memory.state == "active" else f"known from it, {fact.memory.state} since"
         note = f"{relation}: {fact.memory.content}"

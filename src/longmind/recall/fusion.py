@@ -55,10 +55,12 @@ class Fused:
     arms: ArmShares
     weights: Weights
     priors: Floats
+    answers: NDArray[np.bool_]
+    """Which rows are of the kind that the question asks for."""
     confidence: float = 0.0
 
     def scores(self, allowed: NDArray[np.bool_]) -> Floats:
-        """Return scores from 0 to 1: each row's share of the best, times the confidence in the best."""
+        """Return the fits of rows, from 0 to 1: each row's share of the best, times the confidence in the best."""
         best = float(self.total.max(where=allowed, initial=0.0))
         if best <= 0:
             return np.zeros_like(self.total)
@@ -142,7 +144,7 @@ def fuse(
     total[unfound] = 0
     if demote:
         _demote(view, arm_scores, total)
-    return Fused(total, arm_scores, arms, weights, priors, _confidence(arm_scores, total, allowed, answers))
+    return Fused(total, arm_scores, arms, weights, priors, answers, _confidence(arm_scores, total, allowed, answers))
 
 
 def _scaled(arm_scores: ArmScores, standard: NDArray[np.bool_], allowed: NDArray[np.bool_]) -> ArmShares:

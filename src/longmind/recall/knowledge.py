@@ -40,15 +40,19 @@ async def without_empty_replies(store: Store, scope: Scope, hits: Sequence[Hit])
 
 def statements_first(hits: Sequence[Hit], *, asks_assistant: bool) -> list[Hit]:
     """Return the hits with questions and replies weighed less; replies not, if the task asks for what was replied."""
-    weighed = []
+    weighed: list[tuple[float, Hit]] = []
     for hit in hits:
         weight = 1.0
         if _is_reply(hit.memory):
             weight = 1.0 if asks_assistant else REPLY
         elif hit.memory.kind == "message" and only_asks(hit.memory.content):
             weight = QUESTION
-        weighed.append(hit if weight == 1.0 else hit.model_copy(update={"score": hit.score * weight}))
-    return sorted(weighed, key=lambda hit: -hit.score)
+        weighed.append((weight * hit.fit, hit if weight == 1.0 else _lowered(hit, weight)))
+    return [hit for _, hit in sorted(weighed, key=lambda pair: -pair[0])]
+
+
+def _lowered(hit: Hit, weight: float) -> Hit:
+    return hit.model_copy(update={"score": hit.score * weight})
 
 
 def _is_reply(memory: Memory) -> bool:

@@ -19,11 +19,12 @@ from longmind.kinds import DEAD_ENDS, SAID, UNCOUNTED
 from longmind.models.rerank_small import TextInContext
 from longmind.recall import explain, folding
 from longmind.recall.arms import ArmScores
+from longmind.recall.chances import READ_SIGNS, chances_of, signs_of
 from longmind.recall.fusion import STATE_FACTORS, Fused
 from longmind.recall.heat import heat, warmed
 from longmind.recall.policy import RecallPlan
 from longmind.recall.query import Query
-from longmind.recall.rerank import DEPTH, SHARE, ContextReranker, Reranker, new_order, shares
+from longmind.recall.rerank import DEPTH, SHARE, ContextReranker, Reranker, new_order, shares, trust_in
 from longmind.recall.restated import find_restated
 from longmind.recall.updates import COMPARED, RankedTurn, find_updated
 from longmind.store.search.columns import NONE
@@ -34,7 +35,7 @@ from longmind.text.dates import format_month
 from longmind.types import Hit, Memory, Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 SPARE = 6
 """Memories looked up beyond those asked for."""
@@ -46,7 +47,7 @@ _COMPARED_INLINE = 200
 
 @dataclass(slots=True)
 class Candidate:
-    """A memory that may become a hit."""
+    """A memory that may become a hit. Its ``score`` is its fit, by which candidates are ordered."""
 
     memory: Memory
     score: float
@@ -54,6 +55,14 @@ class Candidate:
     """Its index among the scored rows; None for a memory that was reached over a link."""
     notes: list[str] = field(default_factory=list)
     extra: dict[str, float] = field(default_factory=dict)
+    read: float | None = None
+    """The number of the small reranker, if it has read it, or what it replaces."""
+
+    def replace(self, other: Candidate, score: float) -> None:
+        """Take the place of another candidate, if it fits better: what led to that one has led to this one."""
+        if score > self.score:
+            self.score = score
+            self.read = other.read if self.read is None or other.read is None else max(self.read, other.read)
 
 
 class Ranking:
@@ -76,6 +85,8 @@ class Ranking:
         self.store, self.scope, self.query, self.plan, self.view = store, scope, query, plan, view
         self.arm_scores, self.fused, self.here, self.folds = arm_scores, fused, here, folds
         self.candidates: dict[str, Candidate] = {}
+        self.trust = 0.0
+        """How much the numbers of the small reranker count; 0 if it has read nothing."""
 
     async def fetch(self, k: int, least: int = 0) -> None:
         """Fetch the memories of the best rows, and a few more; at least so many."""
@@ -161,7 +172,7 @@ class Ranking:
         restated = await asyncio.to_thread(find) if len(ordered) > _COMPARED_INLINE else find()
         for earlier, later in restated.items():
             old, new = ordered[earlier], ordered[later]
-            new.score = max(new.score, old.score)
+            new.replace(old, old.score)
             old.score = min(old.score, new.score * 0.98)
             day = new.memory.occurred_at
             old.notes.append(f"said again with another value on {day.day:02} {format_month(day)}")
@@ -176,7 +187,7 @@ class Ranking:
         turns = [RankedTurn(c.memory, c.score, self._vector(c.memory.id)) for c in said]
         for earlier, later in find_updated(turns, self.query.text).items():
             old, new = said[earlier], said[later]
-            new.score = max(new.score, turns[earlier].score * (1 + 1e-6))
+            new.replace(old, turns[earlier].score * (1 + 1e-6))
             new.notes.append("tells of a change since")
             day = new.memory.occurred_at
             old.notes.append(f"may have changed: see what was said on {day.day:02} {format_month(day)}")
@@ -200,7 +211,7 @@ class Ranking:
         for link in links:
             new, old = self.candidates.get(link.source), self.candidates.get(link.target)
             if new is not None and old is not None:
-                new.score = max(new.score, min(old.score / STATE_FACTORS["superseded"], 1.0))
+                new.replace(old, min(old.score / STATE_FACTORS["superseded"], 1.0))
                 old.score = min(old.score, new.score * 0.98)
                 new.notes.append("replaces what was known before")
 
@@ -224,7 +235,8 @@ class Ranking:
         read = await reranker.read(self.query.text, await self._in_context(ordered))
         scores = [candidate.score for candidate in ordered]
         for candidate, number in zip(ordered, read.numbers, strict=False):
-            candidate.extra["reranker"] = round(number, 3)
+            candidate.read, candidate.extra["reranker"] = number, round(number, 3)
+        self.trust = trust_in(read) if read.numbers else 0.0
         for score, place in zip(scores, new_order(scores, read), strict=False):
             ordered[place].score = score
 
@@ -245,16 +257,32 @@ class Ranking:
             for candidate, ids in zip(candidates, beside, strict=True)
         ]
 
+    def leave_out(self, repeats: Callable[[Memory], bool] | None) -> None:
+        """Leave out what is no news, so that the chances of the others do not depend on it."""
+        if repeats is not None:
+            self.candidates = {id: c for id, c in self.candidates.items() if not repeats(c.memory)}
+
     def hits(self, k: int, min_score: float, full: bool) -> list[Hit]:
-        """Return the best candidates as hits, with all numbers or only the main ones."""
+        """Return the best candidates as hits that are likely enough, with all numbers or only the main ones."""
         if self.folds:
             folding.fold(self.candidates)
-        kept = [c for c in self._sorted() if c.score >= min_score][:k]
+        best = self._sorted()[:k]
+        if not best:
+            return []
+        signs = signs_of(best, self.fused.confidence, int(self.here.sum()), self.trust)
+        chances = chances_of(signs, [self._certain(candidate) for candidate in best])
+        kept = [c for c, chance in zip(best, chances, strict=True) if chance >= min_score]
         places = [c.place for c in kept if c.place is not None]
         explainer = explain.Explainer(self.query, self.arm_scores.words.terms, self.fused, places, full)
         return [
-            Hit.explained_later(c.memory, min(max(c.score, 0.0), 1.0), partial(_reasons, explainer, c)) for c in kept
+            Hit.explained_later(c.memory, chance, c.score, partial(_reasons, explainer, c, row if full else None))
+            for c, chance, row in zip(kept, chances.tolist(), signs, strict=False)
         ]
+
+    def _certain(self, candidate: Candidate) -> float | None:
+        """Return the fit of a memory of the very kind that the question asks for: its words need not match."""
+        place = candidate.place
+        return min(candidate.score, 1.0) if place is not None and self.fused.answers[place] else None
 
     def _sorted(self) -> list[Candidate]:
         return sorted(self.candidates.values(), key=lambda c: -c.score)
@@ -282,7 +310,12 @@ def _spoken(memory: Memory) -> str:
     return f"{speaker}: {memory.content}" if speaker else memory.content
 
 
-def _reasons(explainer: explain.Explainer, candidate: Candidate) -> tuple[str, dict[str, float]]:
-    """Return why a candidate became a hit, in words and in numbers."""
+def _reasons(
+    explainer: explain.Explainer, candidate: Candidate, signs: NDArray[np.float64] | None
+) -> tuple[str, dict[str, float]]:
+    """Return why a candidate became a hit, in words and in numbers; with ``signs`` those of its chance, too."""
     line = explainer.line(candidate.memory, candidate.place, candidate.notes, "heat" in candidate.extra)
-    return line, explainer.numbers(candidate.place) | candidate.extra
+    numbers = {"fit": round(candidate.score, 4)} | explainer.numbers(candidate.place) | candidate.extra
+    if signs is not None:
+        numbers |= dict(zip(READ_SIGNS, signs.round(4).tolist(), strict=False))
+    return line, numbers

@@ -80,6 +80,12 @@ SCALE = 4.0
 """The usual distance between its number for a text that answers and for one that does not."""
 
 
+def trust_in(read: Reranked) -> float:
+    """Return how much the small reranker's numbers count for texts of this length, from 0 to 1."""
+    median = sorted(read.lengths)[len(read.lengths) // 2]
+    return 1 / (1 + (median / LENGTH) ** 2)
+
+
 def new_order(scores: Sequence[float], read: Reranked) -> list[int]:
     """Return the places of the candidates that were read, the best first: by both scores.
 
@@ -88,7 +94,6 @@ def new_order(scores: Sequence[float], read: Reranked) -> list[int]:
     if not read.numbers:
         return []
     best = max(scores[0], 1e-9)
-    median = sorted(read.lengths)[len(read.lengths) // 2]
-    share = WEIGHT / (1 + (median / LENGTH) ** 2) / (1 + math.exp(min(DOUBT - max(read.numbers), 50.0)))
+    share = WEIGHT * trust_in(read) / (1 + math.exp(min(DOUBT - max(read.numbers), 50.0)))
     total = [score / best + share * number / SCALE for score, number in zip(scores, read.numbers, strict=False)]
     return sorted(range(len(total)), key=lambda place: -total[place])

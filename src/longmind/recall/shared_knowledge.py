@@ -21,9 +21,9 @@ APPROVED = Filter(kinds=("knowledge",), states=("active",))
 """The entries of shared memory that agents read."""
 REFRESHED = timedelta(seconds=5)
 """How long another process may have shared something before it is noticed."""
-MIN_SCORE = 0.3
-"""The lowest score with which shared knowledge is added: an agent's own memories are all there is to say, shared
-knowledge is not."""
+MIN_SCORE = 0.1
+"""Shared knowledge is added if it is right at least one time in ten: an agent's own memories are all there is to say,
+shared knowledge is not."""
 
 
 class SharedTenants:

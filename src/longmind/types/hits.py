@@ -20,8 +20,9 @@ class Scored(Model):
 
 
 class Hit(Model):
-    """A recalled memory, how well it fits, and why.
+    """A recalled memory, how likely it is right, and why.
 
+    ``score`` is a chance: of hits with a score of 0.5 about half are right. It never rises from one hit to the next.
     Recall makes the reason and the components only when they are looked at, in whatever way: most callers read only
     the memory.
     """
@@ -30,17 +31,23 @@ class Hit(Model):
     score: Unit
     why: str
     parts: Mapping[str, float] = Field(default_factory=dict)
-    """The components of the score, by arm and prior."""
+    """What the score was made from: the fit, its components by arm and prior, and the signs of the whole question."""
+    _fit: float | None = PrivateAttr(None)
     _explain: Callable[[], tuple[str, Mapping[str, float]]] | None = PrivateAttr(None)
 
     @classmethod
     def explained_later(
-        cls, memory: Memory, score: float, explain: Callable[[], tuple[str, Mapping[str, float]]]
+        cls, memory: Memory, score: float, fit: float, explain: Callable[[], tuple[str, Mapping[str, float]]]
     ) -> Hit:
         """Return a hit whose reason and components ``explain`` makes when they are first looked at."""
         hit = construct_unvalidated(cls, {"memory": memory, "score": score})
-        object.__setattr__(hit, "__pydantic_private__", {"_explain": explain})
+        object.__setattr__(hit, "__pydantic_private__", {"_explain": explain, "_fit": fit})
         return hit
+
+    @property
+    def fit(self) -> float:
+        """The number by which recall orders hits. It compares the hits of one recall, and says nothing by itself."""
+        return self.parts.get("fit", self.score) if self._fit is None else self._fit
 
     def _explained(self) -> Hit:
         """Make the reason and the components, if that was not done yet."""
@@ -63,8 +70,9 @@ class Hit(Model):
         return handler(self._explained())
 
     def __eq__(self, other: object) -> bool:
-        self._explained()
-        return super().__eq__(other._explained() if isinstance(other, Hit) else other)
+        if not isinstance(other, Hit):
+            return NotImplemented
+        return type(self) is type(other) and self._explained().__dict__ == other._explained().__dict__
 
     def __iter__(self) -> Generator[tuple[str, Any], None, None]:
         yield from super(Hit, self._explained()).__iter__()

@@ -83,7 +83,7 @@ def test_the_budget_is_kept(pieces: list[tuple[str, float]], tokens: int) -> Non
 
 
 def test_the_best_are_kept_when_not_all_fit() -> None:
-    text = render([], [hit(f"note {n} " + "x" * 100, n / 10) for n in range(10)], 120)
+    text = render([], [hit(f"note {n} " + "x" * 100, n / 10) for n in range(9, -1, -1)], 120)
     assert "note 9" in text
     assert "note 0" not in text
 

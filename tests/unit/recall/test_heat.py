@@ -49,7 +49,7 @@ async def test_of_two_that_fit_alike_the_warmer_comes_first_until_it_has_cooled(
     assert "heat" not in warm[1].parts
     world.clock.advance(365 * 86_400)
     later = await world.recaller.recall(world.scope, "red kite", **same_time)
-    assert later[0].score == pytest.approx(later[1].score, rel=1e-6)
+    assert later[0].fit == pytest.approx(later[1].fit, rel=1e-6)
 
 
 async def test_heat_lifts_nothing_over_what_fits_better(world: Any) -> None:

@@ -49,7 +49,7 @@ def test_a_hit_is_explained_however_it_is_looked_at_and_once(memory: Memory, loo
         made.append(1)
         return "because", {"words": 0.5}
 
-    hit = Hit.explained_later(memory, 0.5, explain)
+    hit = Hit.explained_later(memory, 0.5, 0.9, explain)
     assert (hit.memory, hit.score, made) == (memory, 0.5, [])
     assert "0.50" in repr(hit)
     assert made == []
@@ -60,10 +60,10 @@ def test_a_hit_is_explained_however_it_is_looked_at_and_once(memory: Memory, loo
 
 def test_an_explained_hit_equals_one_that_was_made_whole(memory: Memory) -> None:
     stated = Hit(memory=memory, score=0.5, why="because", parts={"words": 0.5})
-    later = Hit.explained_later(memory, 0.5, lambda: ("because", {"words": 0.5}))
+    later = Hit.explained_later(memory, 0.5, 0.9, lambda: ("because", {"words": 0.5}))
     assert stated == later
     assert later == stated
-    assert later != Hit.explained_later(memory, 0.5, lambda: ("for another reason", {}))
+    assert later != Hit.explained_later(memory, 0.5, 0.9, lambda: ("for another reason", {}))
     assert json.loads(later.model_dump_json()) == json.loads(stated.model_dump_json())
     assert list(later.model_dump()) == ["memory", "score", "why", "parts"]
     assert Hit.model_validate_json(later.model_dump_json()) == stated

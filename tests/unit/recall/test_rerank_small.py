@@ -1,4 +1,4 @@
-"""The reranker of our own: the order changes, the scores do not."""
+"""The reranker of our own: the order changes, the fits are shared out."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ async def test_recall_puts_the_answer_before_words_that_only_match():
         "Train stations on the coast are lovely, a train there is slow.",
         "My mother drove us to the sea in her old van.",
     ]
-    question, orders, scores = "From which platform does the train to the coast go?", {}, {}
+    question, orders, fits = "From which platform does the train to the coast go?", {}, {}
     for milliseconds in (0.0, 5_000.0):
         async with Longmind.open("memory:", settings=Settings(rerank_ms=milliseconds)) as longmind:
             mem = longmind.agent("a")
@@ -58,10 +58,10 @@ async def test_recall_puts_the_answer_before_words_that_only_match():
                 await mem.remember(text)
             hits = await mem.recall(question, explain=True)
             orders[milliseconds] = [hit.memory.content for hit in hits]
-            scores[milliseconds] = sorted(round(hit.score, 6) for hit in hits)
+            fits[milliseconds] = sorted(round(hit.fit, 6) for hit in hits)
             assert all(("reranker" in hit.parts) == bool(milliseconds) for hit in hits)
     assert orders[5_000.0][0] == said[0]
-    assert scores[0.0] == scores[5_000.0]
+    assert fits[0.0] == fits[5_000.0]
 
 
 def test_it_is_off_without_a_budget_or_without_the_package(monkeypatch):

@@ -170,8 +170,9 @@ class _Operations:
         if top_k == 0:
             return {"results": []}
         mem = self._reader(selection)
-        hits = await mem.recall(query.strip(), top_k, where=where, min_score=threshold or 0.0, explain=explain)
-        return {"results": [shapes.hit_of(hit, explain=explain) for hit in hits]}
+        hits = await mem.recall(query.strip(), top_k, where=where, explain=explain)
+        # mem0's score is a similarity, and so is its default threshold: compare the fit, not the chance
+        return {"results": [shapes.hit_of(hit, explain=explain) for hit in hits if hit.fit >= (threshold or 0.0)]}
 
     async def update(
         self,

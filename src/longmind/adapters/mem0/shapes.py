@@ -47,8 +47,8 @@ def item_of(memory: Memory) -> Json:
 
 
 def hit_of(hit: Hit, *, explain: bool) -> Json:
-    """Return a memory that was found, with its score."""
-    item = item_of(hit.memory) | {"score": hit.score}
+    """Return a memory that was found, with its score: how well it fits, as in mem0."""
+    item = item_of(hit.memory) | {"score": min(hit.fit, 1.0)}
     return item | {"score_details": {"why": hit.why}} if explain else item
 
 

@@ -27,20 +27,17 @@ _ARMS = {
     "priors": "var(--arm-8)",
 }
 """A colour for each arm of recall."""
-_RAW = "cosine"
-"""A number beside the parts that is no part of the score."""
 
 
 def arm_colours(names: Iterable[str]) -> dict[str, str]:
     """Return the colours of arms, in the order in which they are always shown."""
     present = set(names)
-    ordered = [name for name in _ARMS if name in present] + sorted(present - set(_ARMS))
-    return {name: _ARMS.get(name, "var(--arm-8)") for name in ordered}
+    return {name: colour for name, colour in _ARMS.items() if name in present}
 
 
 def arms_of(hit: Hit) -> dict[str, float]:
     """Return the parts of a hit's score, in the order of the arms."""
-    parts = {name: value for name, value in hit.parts.items() if name != _RAW}
+    parts = {name: value for name, value in hit.parts.items() if name in _ARMS}  # the rest are signs of its chance
     return {name: parts[name] for name in arm_colours(parts)}
 
 

@@ -351,7 +351,7 @@ class EpisodicMemory:
         task: str,
         *,
         episodes: int = 50,
-        relevance: float = 0.25,
+        relevance: float = 0.01,
         confidence: float = 0.8,
         support: int = 2,
         teacher: Teacher | None = None,

@@ -40,8 +40,8 @@ How = Literal["auto", "procedure", "past", "model", "criteria"]
 METHODS: tuple[How, ...] = ("procedure", "past", "model", "criteria")
 StepInput = str | PlanStep | Mapping[str, Any]
 """A step as a caller passes it. Texts run one after the other; a mapping names its dependencies in ``after``."""
-_LEAST_SCORE = 0.5
-"""The recall score from which a fact becomes an assumption of the plan."""
+_LEAST_SCORE = 0.1
+"""A fact becomes an assumption of the plan if it fits the goal at least one time in ten."""
 _ALIKE, _SAME = 0.6, 0.9
 """The similarity from which two texts are about the same kind of thing, and from which they say the same."""
 _CRITERION_ALIKE = 0.5
