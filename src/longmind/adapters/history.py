@@ -6,7 +6,6 @@ texts are cut out of the payload and put back when it is read. So when the memor
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -69,7 +68,7 @@ class History:
         content = _BETWEEN.join(text for _, text in texts)
         if said is None or not content.strip() or len(content) > MAX_CONTENT:
             return ConversationItem(payload={"item": item})
-        rest = copy.deepcopy(item)
+        rest = _copy(item)
         spans: list[Json] = []
         start = 0
         for path, text in texts:
@@ -82,7 +81,7 @@ class History:
     def _joined(self, stored: StoredItem) -> Json:
         if stored.payload is None or "item" not in stored.payload:
             return self._of_message(stored.message or Message(content=""))
-        item: Json = copy.deepcopy(stored.payload["item"])
+        item: Json = _copy(stored.payload["item"])
         content = "" if stored.message is None else stored.message.content
         spans = stored.payload.get("texts", ())
         changed = len(content) != stored.payload.get("length")
@@ -90,6 +89,15 @@ class History:
             whole = content if number == 0 else ""  # the words of a message can be edited; then they are one text
             _put(item, tuple(span["path"]), whole if changed else content[span["start"] : span["end"]])
         return item
+
+
+def _copy(value: Any) -> Any:
+    """Return a copy of JSON, in a fraction of the time of ``copy.deepcopy``."""
+    if isinstance(value, dict):
+        return {name: _copy(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_copy(part) for part in value]
+    return value
 
 
 def _at(item: Any, path: Path) -> str:

@@ -8,6 +8,7 @@ memory = Memory.from_defaults(memory_blocks=[LongmindMemoryBlock.of(longmind, us
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -34,6 +35,10 @@ _TOKEN_LIMIT = 30_000
 _CONTEXT_TOKENS = 1_000
 _FIRST_READ = 50
 """How many messages are read at first; more if these fit."""
+_PER_MESSAGE = 4
+"""Tokens that a message takes beside its text."""
+_MARGIN = 1.25
+"""How many more messages are read than would fit if they were as long as those that were read before."""
 
 
 class LongmindMemory(BaseMemory):
@@ -48,6 +53,7 @@ class LongmindMemory(BaseMemory):
     context_tokens: int = _CONTEXT_TOKENS
     """The most tokens of what memory adds; 0 for none."""
     _access: MemoryAccess = PrivateAttr()
+    _first_read: int = PrivateAttr(default=_FIRST_READ)
 
     def __init__(self, longmind: Longmind | BlockingLongmind, session_id: str, **options: Any) -> None:
         access = MemoryAccess(longmind, agent=options.pop("agent", None), user=options.pop("user", None))
@@ -139,13 +145,16 @@ class LongmindMemory(BaseMemory):
 
     async def _fitting(self, tokens: int) -> list[ChatMessage]:
         """Return the last messages that fit; of a long conversation only its end is read."""
-        limit = _FIRST_READ
+        limit = self._first_read
         while True:
-            messages = [ChatMessage.model_validate(item) for item in await self._history().items(limit)]
-            kept = _last(messages, tokens)
-            if len(messages) < limit or len(kept) < len(messages):
-                return kept
-            limit *= 4
+            items = await self._history().items(limit)
+            kept, left = _last(items, tokens)
+            if len(items) < limit or left is None:
+                break
+            used = max(tokens - left, 1)
+            limit = min(8 * limit, max(limit + _FIRST_READ, math.ceil(limit * tokens / used * _MARGIN)))
+        self._first_read = max(_FIRST_READ, math.ceil(len(kept) * _MARGIN))
+        return kept
 
     async def _put(self, messages: Sequence[ChatMessage]) -> None:
         await self._history().append(_items(messages))
@@ -214,14 +223,26 @@ async def _context(access: MemoryAccess, task: str | None, messages: Sequence[Ch
     return await access.memory().context(asked, tokens, conversation=said)
 
 
-def _last(messages: list[ChatMessage], tokens: int) -> list[ChatMessage]:
-    """Return the last messages that fit, beginning with the user's if there is one; the last one in any case."""
-    start, left = len(messages), tokens
-    while start > 0 and (left := left - estimate(messages[start - 1].content or "") - 4) >= 0:
-        start -= 1
-    kept = messages[min(start, len(messages) - 1) :] if messages else []
+def _last(items: Sequence[Json], tokens: int) -> tuple[list[ChatMessage], int | None]:
+    """Return the last messages that fit, and how many tokens are left over; None if a message did not fit.
+
+    Where not all fit they begin with a message of the user if there is one; the last message is kept in any case.
+    """
+    kept: list[ChatMessage] = []
+    left = tokens
+    for item in reversed(items):
+        message = ChatMessage.model_validate(item)
+        left -= estimate(message.content or "") + _PER_MESSAGE
+        if left < 0 and kept:
+            break
+        kept.append(message)
+        if left < 0:
+            break
+    kept.reverse()
+    if left >= 0:
+        return kept, left
     first = next((n for n, message in enumerate(kept) if message.role.value == "user"), 0)
-    return kept[first:] if start > 0 else kept
+    return kept[first:], None
 
 
 def _items(messages: Sequence[ChatMessage]) -> list[Json]:
