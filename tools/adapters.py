@@ -6,6 +6,7 @@
 An adapter NAME is an extra of that name in pyproject.toml, ``adapters/NAME.txt`` (every version that its environment
 has, made by ``--lock``; ``adapters/NAME.in`` may name further packages for its tests), ``tests/adapters/NAME`` and the
 page ``docs/howto/adapters/NAME.md``. Environments are kept in ``.adapters`` until their pins change.
+``importers`` is no adapter: its environment has packages whose exports are imported, and it has no extra.
 
 A test that runs a suite of somebody else's sets the property ``suite`` and, for its cases, the properties ``passed``,
 ``failed`` and ``not_applicable``. A skipped test is not applicable. The fixture ``measure_cost`` sets ``cost``.
@@ -46,10 +47,22 @@ def adapters() -> list[str]:
     return sorted(path.stem for path in PINS.glob("*.txt"))
 
 
+def extras() -> dict[str, list[str]]:
+    """Return the extras of the project with their requirements."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    return dict(project["optional-dependencies"])
+
+
 def packages_of(name: str) -> list[str]:
-    """Return the packages that the extra of an adapter asks for."""
-    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
-    return [re.split(r"[\s<>=!~\[;]", requirement, maxsplit=1)[0] for requirement in extras[name]]
+    """Return the packages that the extra of an adapter asks for, or its own file where there is no extra."""
+    known = extras()
+    requirements = known[name] if name in known else (PINS / f"{name}.in").read_text("utf-8").split()
+    return [re.split(r"[\s<>=!~\[;]", requirement, maxsplit=1)[0] for requirement in requirements]
+
+
+def page_of(name: str) -> Path:
+    """Return the page of an adapter."""
+    return ROOT / "docs/howto" / ("import.md" if name == "importers" else f"adapters/{name}.md")
 
 
 def pinned_versions(name: str) -> dict[str, str]:
@@ -61,7 +74,8 @@ def pinned_versions(name: str) -> dict[str, str]:
 def lock(name: str) -> None:
     """Resolve the newest versions for an adapter's environment."""
     words = ["pip", "compile", "--quiet", "--upgrade", "--python-version", "3.11", "--no-header", "--no-annotate"]
-    words += ["--no-emit-index-url", "--extra", name, "--extra", "http", "pyproject.toml", "adapters/tests/tests.in"]
+    words += ["--no-emit-index-url", "--extra", "http", "pyproject.toml", "adapters/tests/tests.in"]
+    words += ["--extra", name] if name in extras() else []
     own = PINS / f"{name}.in"
     words += [str(own.relative_to(ROOT))] if own.exists() else []
     _uv(*words, "--output-file", f"adapters/{name}.txt")

@@ -10,13 +10,9 @@ from typing import Any
 import pytest
 from tests.adapters.conftest import missing_package
 
-from tools.adapters import ROOT, adapters
+from tools.adapters import ROOT, adapters, page_of
 
 PYTHON = re.compile(r"^```python(?P<marks>[^\n]*)\n(?P<text>.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
-
-
-def page_of(adapter: str) -> Path:
-    return ROOT / "docs/howto/adapters" / f"{adapter}.md"
 
 
 @pytest.mark.parametrize("adapter", adapters())
@@ -42,4 +38,4 @@ def test_the_page_of_an_adapter_runs(adapter: str, tmp_path: Path, monkeypatch: 
 @pytest.mark.parametrize("adapter", adapters())
 def test_every_adapter_has_a_page_in_the_navigation(adapter: str) -> None:
     assert page_of(adapter).exists()
-    assert f"howto/adapters/{adapter}.md" in (ROOT / "mkdocs.yml").read_text("utf-8")
+    assert page_of(adapter).relative_to(ROOT / "docs").as_posix() in (ROOT / "mkdocs.yml").read_text("utf-8")

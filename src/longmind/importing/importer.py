@@ -252,6 +252,7 @@ class _Importer:
                 key=self._key(item.id),
                 session=item.session,
                 occurred_at=item.occurred_at,
+                expires_at=item.expires_at,
                 source=self._uri(item.id),
                 operation=self._operation([item]),
             )

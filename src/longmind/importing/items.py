@@ -44,6 +44,7 @@ class ImportedNote(Model):
     role: Role = "user"
     author: Name | None = None
     occurred_at: Moment | None = None
+    expires_at: Moment | None = None
     session: Name | None = None
     user: Name | None = None
     metadata: Metadata = Field(default_factory=dict)

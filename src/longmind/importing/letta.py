@@ -26,10 +26,12 @@ from longmind.importing.items import (
 from longmind.importing.sources import decode, document, opened
 
 _MEMBER = re.compile(r".+\.(af|json)")
-_ROLES = {"user": "user", "assistant": "assistant", "system": "system", "tool": "tool"}
+_ROLES = {"user": "user", "assistant": "assistant", "system": "system", "tool": "tool", "function": "tool"}
 _REPLY = "send_message"
 """The tool by which an agent of Letta speaks to its user."""
-_NOT_READ = ("tools", "mcp_servers", "groups", "sources")
+_NOT_READ = ("tools", "mcp_servers", "groups", "sources", "skills")
+_APPROVAL, _SUMMARY = "approval", "summary"
+"""Roles of Letta's own: a word on a call that waits for it, and what became of earlier messages."""
 
 
 def read(path: Path) -> Iterator[Read]:
@@ -50,11 +52,16 @@ def read(path: Path) -> Iterator[Read]:
 
 def _file(content: dict[str, Any], agents: list[Any], name: str) -> Iterator[Read]:
     yield from _blocks(content.get("blocks"), f"{name}, blocks", None)
+    titles: set[str] = set()
     for number, agent in enumerate(agents, 1):
         place = f"{name}, agent {number}"
         if isinstance(agent, dict):
             title = name_of(agent.get("name")) or name_of(agent.get("id")) or f"agent {number}"
+            if title in titles:  # the conversations of two agents of one name are two
+                title = name_of(f"{title[:100]} {agent.get('id') or number}") or title
+            titles.add(title)
             yield from _agent(agent, place, title)
+            yield from _blocks(agent.get("memory_blocks"), f"{place}, memory_blocks", title)
         else:
             yield Unmapped(place=place, reason="it is no object")
     for number, file in enumerate(_list(content.get("files")), 1):
@@ -107,21 +114,25 @@ def _agent(agent: dict[str, Any], place: str, name: str) -> Iterator[Read]:
 
 
 def _message(message: dict[str, Any], agent: str, id: str, place: str) -> Iterator[Read]:
-    role = _ROLES.get(str(message.get("role")))
-    if role is None:
-        yield Unmapped(place=place, reason=f"the role {message.get('role')!r} is not known")
-        return
-    if role == "system":
-        yield Unmapped(place=place, reason="the instructions of the agent")
-        return
+    stated = message.get("role")
+    role, time = _ROLES.get(str(stated)), moment_of(message.get("created_at"))
     content = _content(message)
-    replies, calls = _calls(message)
-    if role == "tool" or (role == "user" and content is None):
-        yield Unmapped(place=place, reason="the result of a tool" if role == "tool" else "an event of Letta's own")
+    if stated == _SUMMARY and content is not None:
+        yield item_of(ImportedNote, place, id=id, content=content, role="assistant", occurred_at=time, session=agent)
         return
-    for call in calls:
-        yield Unmapped(place=place, reason=f"a call of the tool {call}")
+    replies, calls = _calls(message)
+    if (reason := _why_not_said(stated, role, content)) is not None:
+        yield Unmapped(place=place, reason=reason)
+        return
+    others = [f"a call of the tool {call}" for call in calls]
+    others += [f"a part that is no text: {kind}" for kind in _other_parts(message)]
+    if replies and content is not None:
+        others.append("what the agent thought")
     text = "\n".join(replies) or content
+    if text is None and not others:
+        others.append("an empty message")
+    for other in others:
+        yield Unmapped(place=place, reason=other)
     if text is None:
         return
     yield item_of(
@@ -132,9 +143,30 @@ def _message(message: dict[str, Any], agent: str, id: str, place: str) -> Iterat
         content=text,
         role=role,
         author=name_of(message.get("name")) or (agent if role == "assistant" else None),
-        occurred_at=moment_of(message.get("created_at")),
+        occurred_at=time,
         metadata={"model": message["model"]} if text_of(message.get("model")) else {},
     )
+
+
+def _why_not_said(stated: object, role: str | None, content: str | None) -> str | None:
+    """Return why a message is not one of a conversation; None if it is."""
+    if stated == _APPROVAL:
+        return "a word on whether a tool may be called"
+    if role is None:
+        return f"the role {stated!r} is not known"
+    if role == "system":
+        return "the instructions of the agent"
+    if role == "tool":
+        return "the result of a tool"
+    if role == "user" and content is None:
+        return "an event of Letta's own"
+    return None
+
+
+def _other_parts(message: dict[str, Any]) -> list[str]:
+    """Return the types of the parts that are no text, such as images and reasoning; calls are told by their names."""
+    parts = [part for part in _list(message.get("content")) if isinstance(part, dict)]
+    return [str(part.get("type"))[:100] for part in parts if part.get("type", "text") not in ("text", "tool_call")]
 
 
 def _content(message: dict[str, Any]) -> str | None:
@@ -159,6 +191,8 @@ def _calls(message: dict[str, Any]) -> tuple[list[str], list[str]]:
     """Return what an agent said to its user by a tool, and the names of the other tools it called."""
     replies: list[str] = []
     others: list[str] = []
+    in_parts = [part for part in _list(message.get("content")) if isinstance(part, dict)]
+    others += [str(part.get("name"))[:100] for part in in_parts if part.get("type") == "tool_call"]
     for call in _list(message.get("tool_calls")):
         function = call.get("function") if isinstance(call, dict) else None
         if not isinstance(function, dict):

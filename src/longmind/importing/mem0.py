@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -79,9 +80,12 @@ def _memory(memory: dict[str, Any], place: str) -> Read:
     content = next((text for field in _TEXTS if (text := text_of(memory.get(field)))), None)
     stated = memory.get("metadata")
     metadata = {**(stated if isinstance(stated, dict) else {})}
-    for field in ("agent_id", "app_id", "categories", "updated_at"):
+    for field in ("agent_id", "app_id", "attributed_to", "categories", "structured_attributes", "updated_at"):
         if memory.get(field):
             metadata[field] = memory[field]
+    expires = _end_of_day(memory.get("expiration_date"))
+    if expires is not None and expires <= datetime.now(UTC):
+        return Unmapped(place=place, reason="it has expired")
     role = memory.get("role")
     return item_of(
         ImportedNote,
@@ -92,9 +96,16 @@ def _memory(memory: dict[str, Any], place: str) -> Read:
         author=name_of(memory.get("actor_id")),
         occurred_at=moment_of(memory.get("created_at")),
         session=name_of(memory.get("run_id")),
+        expires_at=expires,
         user=name_of(memory.get("user_id")),
         metadata=metadata,
     )
+
+
+def _end_of_day(date: object) -> datetime | None:
+    """Return the end of the last day on which a memory of mem0 is shown."""
+    day = moment_of(date)
+    return None if day is None else day + timedelta(days=1)
 
 
 def _database(path: Path) -> Iterator[Read]:
@@ -119,6 +130,9 @@ def _database(path: Path) -> Iterator[Read]:
         text = row.get("new_memory") or row.get("new_value")
         fields = {"id": id, "memory": text, "created_at": began[id], "metadata": {}}
         yield _memory({**fields, "actor_id": row.get("actor_id"), "role": row.get("role")}, place)
+    if latest:
+        reason = "it does not say whose memories these are: name the user, or import the JSON of get_all()"
+        yield Unmapped(place=f"{path.name}, history", reason=reason)
     if database.columns("messages"):
         yield from _messages(database)
 

@@ -58,15 +58,15 @@ class _Limited(io.RawIOBase):
 
 
 @contextmanager
-def opened(path: Path, member: re.Pattern[str]) -> Iterator[Iterator[tuple[str, IO[bytes]]]]:
+def opened(path: Path, member: re.Pattern[str], *, required: bool = True) -> Iterator[Iterator[tuple[str, IO[bytes]]]]:
     """Open a file, those of a folder, or those of a zip archive, whose names match; each with a name for messages.
 
-    A file that is given by itself is taken whatever its name is.
+    A file that is given by itself is taken whatever its name is. Where none is ``required``, there may be none.
     """
     with ExitStack() as stack:
         if path.is_dir():
             files = sorted(file for file in path.rglob("*") if member.fullmatch(file.name) and file.is_file())
-            if not files:
+            if not files and required:
                 raise NotFound(f"There is no such file in {path}.", hint=f"Looked for: {member.pattern}.")
             yield ((file.relative_to(path).as_posix(), _only(stack, file.open("rb"))) for file in files)
         elif not path.is_file():
@@ -74,7 +74,7 @@ def opened(path: Path, member: re.Pattern[str]) -> Iterator[Iterator[tuple[str, 
         elif zipfile.is_zipfile(path):
             try:
                 with zipfile.ZipFile(path) as archive:
-                    yield _members(archive, path.name, member, stack)
+                    yield _members(archive, path.name, member, stack, required)
             except zipfile.BadZipFile as error:
                 raise InvalidInput(f"{path.name}: the archive is damaged: {error}.") from error
         else:
@@ -88,11 +88,11 @@ def _only(stack: ExitStack, stream: IO[bytes]) -> IO[bytes]:
 
 
 def _members(
-    archive: zipfile.ZipFile, name: str, member: re.Pattern[str], stack: ExitStack
+    archive: zipfile.ZipFile, name: str, member: re.Pattern[str], stack: ExitStack, required: bool
 ) -> Iterator[tuple[str, IO[bytes]]]:
     """Yield the members whose last part matches, in the order of their names."""
     infos = [info for info in archive.infolist() if member.fullmatch(re.split(r"[/\\]", info.filename)[-1])]
-    if not infos:
+    if not infos and required:
         raise InvalidInput(f"{name}: there is no such file in the archive.", hint=f"Looked for: {member.pattern}.")
     for info in sorted(infos, key=lambda info: info.filename):
         where = f"{name}:{info.filename}"
@@ -101,6 +101,26 @@ def _members(
         except (RuntimeError, NotImplementedError) as error:
             raise InvalidInput(f"{where}: it cannot be unpacked: {error}.") from error
         yield where, io.BufferedReader(_Limited(stream, where, info.compress_size), _CHUNK)
+
+
+def is_archive(path: Path) -> bool:
+    """Whether a path leads to a zip archive."""
+    return path.is_file() and zipfile.is_zipfile(path)
+
+
+def other_files(path: Path, member: re.Pattern[str]) -> Iterator[str]:
+    """Yield the names of the files of a folder or zip archive that do not match; hidden ones are left out."""
+    if path.is_dir():
+        names = [file.relative_to(path).as_posix() for file in sorted(path.rglob("*")) if file.is_file()]
+    elif is_archive(path):
+        with zipfile.ZipFile(path) as archive:
+            names = [f"{path.name}:{info.filename}" for info in archive.infolist() if not info.is_dir()]
+    else:
+        return
+    for name in names:
+        last = re.split(r"[/\\:]", name)[-1]
+        if not member.fullmatch(last) and not last.startswith("."):
+            yield name
 
 
 def elements(stream: IO[bytes], name: str) -> Iterator[tuple[int, Any]]:

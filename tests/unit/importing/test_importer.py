@@ -73,8 +73,9 @@ async def test_messages_of_chatgpt_keep_time_author_id_and_conversation(tmp_path
     assert (second.source.role, second.metadata["model"]) == ("assistant", "gpt-4o")
     assert [item.reason for item in report.unmapped] == [
         "a part that is no text: image_asset_pointer",
-        "1 messages of branches that the conversation does not show",
+        "of a branch that the conversation does not show",
     ]
+    assert report.unmapped[1].place == "chatgpt.zip:conversations.json, conversation 1, message c1-c"
 
 
 async def test_claude_with_files_projects_and_memory(tmp_path: Path) -> None:
@@ -88,7 +89,7 @@ async def test_claude_with_files_projects_and_memory(tmp_path: Path) -> None:
     assert memories["Hojicha: 7 mg."].source.uri == "claude:k1-1/teas.txt"
     assert memories["The user runs a tea shop."].key == "claude:acc/memory"
     assert {item.reason for item in report.unmapped} == {
-        "a part that is no text: tool_use",
+        "a call of the tool search",
         "a file without its text: cup.png",
     }
 
@@ -115,7 +116,10 @@ async def test_mem0_history_is_what_the_memories_became(tmp_path: Path) -> None:
     assert memories["Lives in Lisbon"].source.name == "alice"
     assert memories["Lives in Lisbon"].occurred_at == datetime(2024, 5, 1, 8, 0, 1, tzinfo=UTC), "when it was added"
     assert memories["I moved to Lisbon."].user == "alice&co"
-    assert [item.reason for item in report.unmapped] == ["it was deleted in mem0"]
+    assert [item.reason for item in report.unmapped] == [
+        "it was deleted in mem0",
+        "it does not say whose memories these are: name the user, or import the JSON of get_all()",
+    ]
 
 
 async def test_a_later_text_of_the_same_memory_replaces_it(tmp_path: Path) -> None:
@@ -165,6 +169,7 @@ async def test_a_letta_agent_file(tmp_path: Path) -> None:
     assert [item.reason for item in report.unmapped] == [
         "the instructions of the agent",
         "an event of Letta's own",
+        "what the agent thought",
         "the result of a tool",
         "a call of the tool archival_memory_search",
         "1 tools: Longmind stores no code or connections",
