@@ -45,6 +45,7 @@ from longmind.cli import (
     shared,
     show,
     stats,
+    tenants,
     undo,
     update,
     users,
@@ -124,6 +125,7 @@ app.command("serve", rich_help_panel=_STORE)(serve.serve)
 app.command("mcp", rich_help_panel=_STORE)(mcp.mcp)
 app.command("worker", rich_help_panel=_STORE)(worker.worker)
 app.add_typer(jobs.app, name="jobs", rich_help_panel=_STORE)
+app.command("tenants", rich_help_panel=_STORE)(tenants.tenants)
 app.add_typer(keys.app, name="keys", rich_help_panel=_STORE)
 app.add_typer(audit.app, name="audit", rich_help_panel=_STORE)
 app.command("models", rich_help_panel=_STORE)(models.models)

@@ -25,6 +25,10 @@ class AccessStore(Protocol):
         """Return the keys of a tenant, the newest first."""
         ...
 
+    async def key_tenants(self) -> list[str]:
+        """Return the names of the tenants that have keys. For the owner of the store."""
+        ...
+
     async def any_key(self) -> bool:
         """Return whether any tenant has a key."""
         ...

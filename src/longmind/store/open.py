@@ -80,6 +80,15 @@ def tenant_url(url: str, tenant: str) -> str:
     return str(folder / f"{quote(tenant, safe='')[:80]}-{digest}.db")
 
 
+def tenant_files(url: str) -> list[str]:
+    """Return the files of the tenants that have one of their own; none where one store holds all tenants."""
+    if not _is_file(url):
+        return []
+    path = sqlite_path(url)
+    files = sorted(path.with_name(f"{path.stem}.tenants").glob("*.db"))
+    return [str(file) for file in files if not file.stem.endswith(".jobs")]
+
+
 def sqlite_path(url: str) -> Path:
     """Return the file of a path or ``sqlite:`` URL: three slashes for a relative path, four for an absolute one."""
     _require_path(url)

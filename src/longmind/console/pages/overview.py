@@ -10,6 +10,7 @@ from longmind.config import AgentSettings
 from longmind.console.parts.charts import chart, stacked_over_time
 from longmind.console.parts.elements import box, link, text
 from longmind.console.parts.figures import count, figure, legend, meter, plural, stacked_bar
+from longmind.console.parts.job_health import job_health, read_job_health
 from longmind.console.parts.kinds import headline, kind_badge, kind_colour, kind_name
 from longmind.console.parts.messages import empty
 from longmind.console.parts.panels import grid, panel, title
@@ -41,12 +42,13 @@ async def build(view: View) -> None:
     memory = view.memory
     today = datetime.now(UTC).date()
     spent_key = f"spent:{today.isoformat()}"
-    stats, growth, settings, lately, records = await asyncio.gather(
+    stats, growth, settings, lately, records, jobs = await asyncio.gather(
         memory.stats(),
         memory.growth(7 * _WEEKS, by="occurred"),
         memory.configuration(),
         memory.list(limit=2 * _LATELY),
         memory.list(where={"keys": [spent_key, _CONSOLIDATION_USE, *_CONSOLIDATION_RUNS]}),
+        read_job_health(view),
     )
     spent = next((record for record in records.items if record.key == spent_key), None)
     used = next((record for record in records.items if record.key == _CONSOLIDATION_USE), None)
@@ -67,6 +69,9 @@ async def build(view: View) -> None:
                 _budgets(settings, spent, used)
             with panel("Consolidation"):
                 _health(settings, last)
+            if jobs is not None:
+                with panel("Jobs", "of all agents"):
+                    job_health(jobs)
 
 
 def _weekly(growth: Growth) -> dict[str, list[int]]:

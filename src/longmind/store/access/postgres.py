@@ -50,6 +50,9 @@ class PostgresAccessStore:
         rows = await (await self._database()).fetch(_sql["list_keys"], {"tenant": tenant})
         return [key_of(row)[0] for row in rows]
 
+    async def key_tenants(self) -> list[str]:
+        return [row[0] for row in await (await self._database()).fetch(_sql["key_tenants"])]
+
     async def any_key(self) -> bool:
         return bool((await (await self._database()).fetch(_sql["any_key"]))[0][0])
 

@@ -22,6 +22,10 @@ SELECT
     last_used_at
 FROM keys WHERE tenant = %(tenant)s ORDER BY created_at DESC, id DESC;
 
+-- name: key_tenants
+-- The tenants that have keys.
+SELECT DISTINCT tenant FROM keys ORDER BY tenant;
+
 -- name: any_key
 -- Whether any tenant has a key.
 SELECT any_key();

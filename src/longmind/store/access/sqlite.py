@@ -62,6 +62,9 @@ class SqliteAccessStore:
     async def list_keys(self, tenant: str) -> list[ApiKey]:
         return [key_of(row)[0] for row in await self._rows("list_keys", {"tenant": tenant})]
 
+    async def key_tenants(self) -> list[str]:
+        return [row[0] for row in await self._rows("key_tenants", {})]
+
     async def any_key(self) -> bool:
         if self._path != ":memory:" and not await asyncio.to_thread(os.path.exists, self._path):
             return False

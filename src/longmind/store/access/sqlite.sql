@@ -15,6 +15,10 @@ FROM keys WHERE id = :id;
 SELECT id, tenant, digest, name, permissions, agents, created_at, created_by, expires_at, revoked_at, last_used_at
 FROM keys WHERE tenant = :tenant ORDER BY created_at DESC, id DESC;
 
+-- name: key_tenants
+-- The tenants that have keys.
+SELECT DISTINCT tenant FROM keys ORDER BY tenant;
+
 -- name: any_key
 -- Whether there is any key.
 SELECT EXISTS (SELECT 1 FROM keys);

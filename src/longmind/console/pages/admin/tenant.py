@@ -41,6 +41,13 @@ async def build_tenant(view: View) -> None:
             "lm-note lm-after",
             "p",
         )
+    with panel("Tenants"):
+        text(
+            "No key shows which tenants there are, not even an administrator's: tenants never learn of each other."
+            " Whoever runs the server lists them on its machine: longmind tenants.",
+            "lm-note",
+            "p",
+        )
     with panel("Agents"):
         table = PagedTable(
             (
