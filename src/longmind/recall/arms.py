@@ -1,8 +1,8 @@
 """The arms of recall: score each row of a view by words, meaning, time and speaker.
 
-All rows of a small view are scored. In a large one a short list is made first (the best rows by words and the best by
-meaning), and only these are scored in full. A row gets the same scores either way; only a row that is on neither list
-can be missed.
+All rows of a small view are scored. In a larger one a short list is made first (the best rows by their words, by the
+words around them, and by meaning), and only these are scored in full. A row gets the same scores either way; only a row
+that is on no list can be missed. In a very large view the words around a row are no list of their own.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longmind.recall.lexical import Floats, Ints, Terms, WordScores, score_all_rows, score_some_rows
+from longmind.recall.policy import Weights
 from longmind.recall.query import Query
 from longmind.store.search.near_norms import lines
 from longmind.store.search.okapi import LARGE, best_by_words
@@ -26,9 +27,11 @@ from longmind.text.index_terms import ASKS, COUNTED, DATED, mark_hash, speaker_m
 WHOLE = 20_000
 """Rows up to which all rows of a view are scored."""
 LISTED = 250
-"""Rows that each of the two arms puts on the short list of a larger view."""
+"""Rows that each arm puts on the short list of a larger view."""
 CELLS = 4_000_000
 """The limit on terms times rows; a longer question is cut to its rarest terms."""
+USUAL = Weights()
+"""The weights by which the words around a row and those of its session are added up for the short list."""
 FADES = 14 * 86_400.0
 """Seconds of exponential decay after the time asked for: people tell of things after they happen."""
 
@@ -73,8 +76,16 @@ def score_rows(view: View, query: Query, terms: Terms, vector: Floats | None, al
         words = score_all_rows(view, terms)
         cosine, near_cosine = _cosines_of_all(view, vector)
         context_weight = view.threads.context_weight
+    elif view.rows <= LARGE:  # words are counted in all rows, which costs less than looking them up around many
+        all_words = score_all_rows(view, terms)
+        rows = _short_list(view, _best_by_scores(all_words, allowed), vector, allowed)
+        around = lines(view, rows, REACH)
+        words = all_words.of_rows(rows)
+        cosine, near_cosine = _cosines_of(view, vector, rows, around)
+        context_weight = view.threads.context_weight[rows]
     else:
-        rows = _short_list(view, terms, vector, allowed)
+        best = best_by_words(view, terms, allowed, LISTED)[0]
+        rows = _short_list(view, [best], vector, allowed)
         around = lines(view, rows, REACH)
         words = score_some_rows(view, terms, rows, around)
         cosine, near_cosine = _cosines_of(view, vector, rows, around)
@@ -95,7 +106,7 @@ def score_rows(view: View, query: Query, terms: Terms, vector: Floats | None, al
 
 def cut_terms(view: View, terms: Terms) -> Terms:
     """Return the terms of a question; only the rarest if there are too many for a view of this size."""
-    most = max(16, CELLS // max(min(view.rows, WHOLE), 1))
+    most = max(16, CELLS // max(view.rows if view.rows <= LARGE else WHOLE, 1))
     if len(terms) <= most:
         return terms
     return sorted(terms, key=lambda term: len(view.postings.find(term[0])[0]) or view.rows)[:most]
@@ -133,15 +144,28 @@ def _safe_divide(sums: Floats, norms: NDArray[np.floating[Any]]) -> Floats:
     return cosines
 
 
-def _short_list(view: View, terms: Terms, vector: Floats | None, allowed: NDArray[np.bool_]) -> Ints:
+def _best_by_scores(words: WordScores, allowed: NDArray[np.bool_]) -> list[Ints]:
+    """Return the best allowed rows by their own words, and by the words around them and of their session."""
+    window, session = USUAL.window, USUAL.session
+    around = window * _scaled(words.near_score, allowed) + session * _scaled(words.session_score, allowed)
+    lists = []
+    for scores in (words.own_score * allowed, around):
+        best = _best(scores, LISTED)
+        lists.append(best[scores[best] > 0].astype(np.int32))
+    return lists
+
+
+def _scaled(scores: Floats, allowed: NDArray[np.bool_]) -> Floats:
+    """Return the scores of allowed rows as shares of the best; 0 for the others."""
+    scores = scores * allowed
+    most = float(scores.max(initial=0.0))
+    scaled: Floats = scores / np.float32(most) if most > 0 else scores
+    return scaled
+
+
+def _short_list(view: View, best_by_words: Sequence[Ints], vector: Floats | None, allowed: NDArray[np.bool_]) -> Ints:
     """Return the best rows by words, the best by meaning, and the neighbours of the very best."""
-    if view.rows > LARGE:
-        best = [best_by_words(view, terms, allowed, LISTED)[0]]
-    else:
-        at, scores = view.bm25(terms)
-        kept = allowed[at]
-        at, scores = at[kept], scores[kept]
-        best = [at[_best(scores, LISTED)]]
+    best = list(best_by_words)
     if vector is not None:
         flags = allowed & view.column("has_vector")[: view.rows]
         if view.vectors.compressed:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -49,6 +49,16 @@ class WordScores:
     def near(self, rows: Any) -> Floats:
         """Return the same counts including the rows around each, the nearer ones weighted more."""
         return self.near_counts[:, rows if self.places is None else self.places[rows]]
+
+    def of_rows(self, rows: Ints) -> WordScores:
+        """Return the scores of some of the rows."""
+        return replace(
+            self,
+            places=rows if self.places is None else self.places[rows],
+            own_score=self.own_score[rows],
+            near_score=self.near_score[rows],
+            session_score=self.session_score[rows],
+        )
 
     def coverage(self, row: int) -> float:
         """Return the share of the question's terms, by ``term_weights``, that a row and its surroundings contain."""

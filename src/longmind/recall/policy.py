@@ -123,6 +123,8 @@ class AssistantSaid:
 
 BUILT_IN: tuple[RecallPolicy, ...] = (
     KindOfQuestion("when", "when", lambda plan: plan.weigh(dated=1.1)),
+    # what is like a statement was said in any session: the words of a whole session say little, meaning says more
+    KindOfQuestion("statement", "statement", lambda plan: plan.weigh(session=0.0, near_vector=6.0)),
     KindOfQuestion("how many", "count", lambda plan: plan.weigh(counted=0.65)),
     KindOfQuestion("latest", "latest", lambda plan: plan.weigh(recency=1.0)),
     AssistantSaid(),

@@ -58,6 +58,17 @@ _QUESTION = re.compile(
     r"\?\s*$|^(?:what|which|who|whom|whose|where|how|when|why|at|in|on|to|for|with|from|did|was|were|had|could|would)\b"
 )
 
+_STATEMENT = re.compile(
+    r"\W*(?:(?:well|so|oh|hey|hi|yeah|yes|no|wow|and|but|also|ok|okay|today|yesterday|lately|recently|finally|just)\W+)*"
+    r"(?:i|i['’](?:m|ve|d|ll)|we|we['’](?:re|ve|d|ll)|my|our)\s+\w+\s+\w+"
+)
+"""How somebody begins who tells of themselves: "I finally signed up ...", "My sister has ..."."""
+
+
+def is_statement(text: str) -> bool:
+    """Whether a text, in lower case, tells of the speaker and asks nothing."""
+    return "?" not in text and _STATEMENT.match(text) is not None
+
 
 def asks_for_now(text: str) -> bool:
     """Whether a question, in lower case, asks for one thing as it is now: in the present tense, or only named."""
@@ -73,7 +84,8 @@ class Query:
     text: str
     phrases: tuple[str, ...] = ()
     kinds: frozenset[str] = field(default=frozenset())
-    """The kinds of question it is, any of: when, count, who, where, latest, preference, procedure, goal, list."""
+    """The kinds of question it is, any of: when, count, who, where, latest, preference, procedure, goal, list; or
+    statement, for a text that asks nothing."""
     span: TimeSpan | None = None
     anchor: Anchor | None = None
     """The event before or after which it asks, if it names no date."""
@@ -103,10 +115,11 @@ def parse_query(text: str, now: datetime) -> Query:
     head = text[:MAX_READ]
     lowered = head.lower()
     span = find_span(head, now)
+    kinds = {name for name, pattern in _KINDS if pattern.search(lowered)}
     return Query(
         text=text,
         phrases=tuple(phrase.strip() for phrase in _QUOTED.findall(head) if phrase.strip())[:5],
-        kinds=frozenset(name for name, pattern in _KINDS if pattern.search(lowered)),
+        kinds=frozenset({*kinds, "statement"} if is_statement(lowered) else kinds),
         span=span,
         anchor=anchor_in(head) if span is None else None,
         asks_for_now=span is None and asks_for_now(lowered),

@@ -18,6 +18,8 @@ from zlib import crc32
 
 import Stemmer
 
+from longmind.text.word_forms import base_form
+
 STOP_WORDS = frozenset(
     """a about after all also am an and any are as at be because been before being between both but by can could did do
     does doing don down during each few for from further had has have having he her here hers herself him himself his
@@ -124,7 +126,7 @@ def _stem(word: str) -> str:
     stemmer = getattr(_local, "stemmer", None)
     if stemmer is None:
         stemmer = _local.stemmer = Stemmer.Stemmer("english", 0)
-    return str(stemmer.stemWord(word)) if word.isascii() else word
+    return str(stemmer.stemWord(base_form(word))) if word.isascii() else word
 
 
 def terms(text: str) -> list[str]:

@@ -18,7 +18,7 @@ from longmind.text.dates import TIME_PHRASE, format_day, resolve_phrase
 from longmind.text.standing import standing_marks
 from longmind.types import Memory
 
-ANALYSIS_VERSION = 4
+ANALYSIS_VERSION = 5
 HEADER = struct.Struct("<BI")
 MAX_TERMS = 20_000
 """The most distinct terms kept for one memory, whose content has at most a million characters."""

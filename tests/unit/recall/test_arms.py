@@ -119,7 +119,8 @@ def test_smoothed_meaning_equals_the_cosine_with_the_summed_vectors(all_: list[M
         assert found.cosine[place] == pytest.approx(float(vector_of(memory) @ question), abs=1e-3)
 
 
-def test_a_large_view_gives_the_rows_it_looks_at_the_same_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("large", [100, 1_000])
+def test_a_large_view_gives_the_rows_it_looks_at_the_same_numbers(large: int, monkeypatch: pytest.MonkeyPatch) -> None:
     chance = np.random.default_rng(3)
     pool = "red green blue house tree river cat dog moon stone".split()
     all_ = [made(" ".join(chance.choice(pool, 5)), session=f"s{i // 7}", day=i // 7) for i in range(120)]
@@ -127,6 +128,7 @@ def test_a_large_view_gives_the_rows_it_looks_at_the_same_numbers(monkeypatch: p
     view, question = view_of(all_), vector_of(made("question"))
     whole = look(view, "red house by the river", question)
     monkeypatch.setattr(arms, "WHOLE", 10)
+    monkeypatch.setattr(arms, "LARGE", large)
     part = look(view, "red house by the river", question)
     assert 0 < len(part.rows) <= view.rows
     at = part.rows
@@ -137,6 +139,16 @@ def test_a_large_view_gives_the_rows_it_looks_at_the_same_numbers(monkeypatch: p
     assert part.speaker.tolist() == whole.speaker[at].tolist()
     assert np.corrcoef(part.words.session_score, whole.words.session_score[at])[0, 1] > 0.99
     assert not view.blank().any(), "the scratch must be left empty"
+
+
+def test_a_row_of_a_large_view_is_listed_for_the_words_around_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    talk = ["red river", "red house", "moon stone", "river house", "red river house"]
+    all_ = [made(text, session="talk", day=0) for text in talk]
+    all_ += [made("red river", session=f"s{n}", day=n) for n in range(60)]
+    view = view_of(all_)
+    monkeypatch.setattr(arms, "WHOLE", 10)
+    monkeypatch.setattr(arms, "LISTED", 6)
+    assert 2 in look(view, "red house by the river").rows
 
 
 MADE_KINDS = st.sampled_from(["fact", "page", "segment", "summary", "concept"])

@@ -42,6 +42,7 @@ def test_the_highest_priority_decides_and_all_are_named() -> None:
         ("When was it?", "when", "dated"),
         ("How many were there?", "how many", "counted"),
         ("What is the latest price?", "latest", "recency"),
+        ("I finally signed up for the course.", "statement", "session"),
         ("What did you recommend?", "what the assistant said", "reply"),
     ],
 )

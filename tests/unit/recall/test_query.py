@@ -52,3 +52,15 @@ def test_whether_the_assistants_own_words_are_asked_for(text: str, asked: bool) 
 
 def test_stems_keep_a_word_as_it_was_asked() -> None:
     assert parse_query("Running shoes", NOW).stems == {"run": "running", "shoe": "shoes"}
+
+
+@pytest.mark.parametrize(
+    "text", ["I finally signed up for the course.", "So, my sister moved to Oslo", "We’ve sold the car"]
+)
+def test_a_text_that_tells_of_the_speaker_is_a_statement(text: str) -> None:
+    assert "statement" in parse_query(text, NOW).kinds
+
+
+@pytest.mark.parametrize("text", ["Where do I live?", "my car", "red house", "Tell me of my car", "I moved. Where to?"])
+def test_questions_and_names_are_no_statements(text: str) -> None:
+    assert "statement" not in parse_query(text, NOW).kinds
