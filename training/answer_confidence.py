@@ -1,52 +1,155 @@
-"""Fit the confidence of answers: asks the questions of the LoCoMo conversations that are used for tuning.
+"""Fit the confidence of answers on whole memories that are no part of an evaluation set (``training.memories``).
 
-    python -m training.answer_confidence --data ../shared/data [--every 1]
+    python -m training.answer_confidence --data ../shared/data [--kept asked.jsonl] [--questions 100]
 
-Prints the weights for ``longmind.answering.confidence``, and the confidence above which four of five questions without
-an answer are refused, found with each conversation left out once.
+Every question is recalled and read as ``ask`` does it. Prints the weights for ``longmind.answering.confidence``, and
+the confidence above which four of five questions without an answer are refused, found with each memory left out once.
+With ``--kept`` what was asked is kept in a file, and a second run goes on from there.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import gzip
+import json
+import random
 import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
 
-from benchmarks import answers, locomo, quality
-from benchmarks.answer_scores import score_answer
-from longmind.answering.answerer import MOST_READ
+from benchmarks.answer_scores import f1
+from longmind.answering import Answerer
 from longmind.answering.confidence import Signs
-from longmind.answering.passages import is_evidence, passages_of
-from longmind.answering.reading import draft_answer
-from longmind.memory import Longmind
-from longmind.text.questions import read_question
+from longmind.answering.reading import Draft
+from longmind.memory import AgentMemory, Longmind
+from training.claims.labels import DATA, TEST, read_turns
+from training.memories import (
+    AskedQuestion,
+    TalkedMemory,
+    chosen,
+    posts_memory,
+    scenes_memory,
+    writers_memory,
+)
+from training.memory_questions import Entry, named
 
 REFUSED = 0.8
+MEMORIES = 3
+"""How many memories are made of posts, and how many of scenes."""
+CONTEXTS = {"friendsqa": 20, "squadshifts_reddit": 40}
+"""Contexts from which one memory is made."""
+ABSENT = 25
+"""Questions to each memory about contexts that it does not hold."""
 
 
-async def collect(data: Path, every: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return the signs of every answer, its score, whether there is an answer at all, and its conversation."""
-    signs, scores, answerable, conversations = [], [], [], []
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A question that was asked: the signs of its answer, how right that is, and whether there is one."""
+
+    memory: str
+    question: str
+    signs: list[float]
+    score: float
+    answerable: bool
+
+
+def memories(folder: Path) -> Iterator[TalkedMemory]:
+    """Yield the memories that are asked."""
+    turns = {writer: list(read_turns(DATA / f"{writer}.jsonl")) for writer in TEST}
+    yield writers_memory("two writers", turns["w11"], turns["w15"])
+    yield writers_memory("writer w18", turns["w18"], seed=4)
+    yield writers_memory("writer w15", turns["w15"], seed=5)
+    scenes = [
+        entry
+        for entry in _entries(folder, "friendsqa")
+        if not entry["source"].endswith("/trn") and not entry["question"].lower().startswith("when")
+    ]  # its answers to "when" are seldom times
+    posts = [entry for entry in _entries(folder, "squadshifts_reddit") if named(entry["question"], "Ana")]
+    for make, name, entries in ((scenes_memory, "friendsqa", scenes), (posts_memory, "squadshifts_reddit", posts)):
+        contexts = sorted({tuple(entry["context"]) for entry in entries})
+        random.Random(2).shuffle(contexts)
+        for number in range(MEMORIES):
+            own = set(contexts[number * CONTEXTS[name] : (number + 1) * CONTEXTS[name]])
+            there = [entry for entry in entries if tuple(entry["context"]) in own]
+            elsewhere = [entry for entry in entries if tuple(entry["context"]) not in own]
+            absent = random.Random(number).sample(elsewhere, ABSENT)
+            yield make(f"{name} {number}", there, absent, number)
+
+
+def _entries(folder: Path, name: str) -> list[Entry]:
+    with gzip.open(folder / "train_answers" / f"{name}.jsonl.gz", "rt", encoding="utf-8") as stream:
+        return [json.loads(line) for line in stream]
+
+
+async def ask_all(folder: Path, most: int, kept: Path | None) -> list[Answered]:
+    """Ask at most so many questions of each memory."""
+    before = {(each.memory, each.question): each for each in read_kept(kept)}
+    asked: list[Answered] = []
     async with Longmind.open("memory:") as longmind:
-        reader = await longmind.span_reader()
-        for number, case in enumerate(case for case in locomo.cases(data) if case.tuned):
-            mem = await quality.load(longmind, "confidence", case)
-            for question, right, category in answers.questions(data)[case.name][::every]:
-                hits = [hit for hit in await mem.recall(question) if is_evidence(hit.memory)][:MOST_READ]
-                passages = await passages_of(mem.store, mem.scope, hits)
-                readings = await reader.read(question, [passage.read for passage in passages])
-                draft = draft_answer(question, read_question(question), passages, readings)
-                if draft is None:
-                    continue
-                there = category != answers.ADVERSARIAL
-                signs.append(draft.signs)
-                scores.append(score_answer(draft.text, True, right, category) if there else 0.0)
-                answerable.append(there)
-                conversations.append(number)
-    return np.array(signs), np.array(scores), np.array(answerable), np.array(conversations)
+        (await longmind.recaller()).counts_reads = False
+        for memory in memories(folder):
+            mem = await _remembered(longmind, memory)
+            answerer = Answerer(mem.scoped, mem.semantic, await longmind.span_reader())
+            for question in chosen(memory, most):
+                result = before.get((memory.name, question.text))
+                if result is None:
+                    draft = await answerer.draft(question.text, await mem.recall(question.text))
+                    if draft is None:
+                        continue
+                    score = scored(draft, memory, question)
+                    result = Answered(memory.name, question.text, list(draft.signs), score, bool(question.answers))
+                    if kept:
+                        with kept.open("a", encoding="utf-8") as stream:
+                            stream.write(json.dumps(asdict(result)) + "\n")
+                asked.append(result)
+    return asked
+
+
+def read_kept(path: Path | None) -> list[Answered]:
+    """Return what an earlier run kept; none if there is no such file."""
+    if path is None or not path.exists():
+        return []
+    return [Answered(**json.loads(line)) for line in path.read_text("utf-8").splitlines()]
+
+
+async def _remembered(longmind: Longmind, memory: TalkedMemory) -> AgentMemory:
+    mem = longmind.agent(memory.name)
+    for session in sorted({turn.session for turn in memory.turns}):
+        day = datetime(2023, 1, 5, tzinfo=UTC) + timedelta(days=9 * session)
+        messages = [
+            {
+                "role": "user",
+                "content": turn.text,
+                "occurred_at": day,
+                "metadata": {"turn": number},
+                **({"name": turn.speaker} if turn.speaker else {}),
+            }
+            for number, turn in enumerate(memory.turns)
+            if turn.session == session and turn.text.strip()
+        ]
+        await mem.remember(messages, session=f"session {session}")
+    return mem
+
+
+def scored(draft: Draft, memory: TalkedMemory, question: AskedQuestion) -> float:
+    """Return how right an answer is: its F1, or 1 if a resolved time or a number rests on the right words."""
+    best = 0.0
+    for gold in question.answers:
+        best = max(best, f1(draft.text, memory.turns[gold.turn].text[gold.start : gold.end]))
+        if draft.signs.time or draft.signs.number:
+            rests = any(
+                candidate.source.memory.metadata.get("turn") == gold.turn
+                and candidate.start < gold.end
+                and candidate.end > gold.start
+                for _, candidate in draft.items
+            )
+            best = max(best, float(rests))
+    return best
 
 
 def fit(signs: np.ndarray, scores: np.ndarray, weight: float = 1.0) -> np.ndarray:
@@ -64,19 +167,31 @@ def fit(signs: np.ndarray, scores: np.ndarray, weight: float = 1.0) -> np.ndarra
     return np.asarray(weights)
 
 
+def left_out(asked: Sequence[Answered]) -> np.ndarray:
+    """Return the confidence of every answer by weights that were fitted without its memory."""
+    signs, scores = np.array([each.signs for each in asked]), np.array([each.score for each in asked])
+    names = np.array([each.memory for each in asked])
+    confidence = np.zeros(len(scores))
+    for name in set(names):
+        out = names == name
+        confidence[out] = 1 / (1 + np.exp(-signs[out] @ fit(signs[~out], scores[~out])))
+    return confidence
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("--questions", type=int, default=100, help="the most questions to one memory")
+    parser.add_argument("--kept", type=Path, help="keep what was asked here, and go on from there")
     call = parser.parse_args()
-    signs, scores, answerable, conversations = asyncio.run(collect(call.data, call.every))
-    confidence = np.zeros(len(scores))
-    for number in set(conversations):
-        left_out = conversations == number
-        confidence[left_out] = 1 / (1 + np.exp(-signs[left_out] @ fit(signs[~left_out], scores[~left_out])))
+    asked = asyncio.run(ask_all(call.data, call.questions, call.kept))
+    signs, scores = np.array([each.signs for each in asked]), np.array([each.score for each in asked])
+    answerable = np.array([each.answerable for each in asked])
+    confidence = left_out(asked)
     least = np.quantile(confidence[~answerable], REFUSED)
     given = (confidence >= least)[answerable]
     sys.stdout.write(
+        f"{len(asked)} questions, {int(answerable.sum())} with an answer\n"
         f"answer_confidence {least:.3f}: F1 {100 * scores[answerable].mean():.1f} always answering, "
         f"{100 * (scores[answerable] * given).mean():.1f} with it\n"
         f"{Signs(*(round(float(weight), 3) for weight in fit(signs, scores)))}\n"

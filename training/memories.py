@@ -64,8 +64,8 @@ class TalkedMemory:
     questions: tuple[AskedQuestion, ...]
 
 
-def writers_memory(name: str, first: Sequence[Turn], second: Sequence[Turn], seed: int = 3) -> TalkedMemory:
-    """Return the memory of two writers who talk by turns; what one of them stated is also asked of the other."""
+def writers_memory(name: str, first: Sequence[Turn], second: Sequence[Turn] = (), seed: int = 3) -> TalkedMemory:
+    """Return the memory of one writer, or of two who talk by turns; what one stated is also asked of the other."""
     chance = random.Random(seed)
     people = dict(zip(chance.sample(NAMES, 2), (_own(first), _own(second)), strict=True))
     turns: list[SaidTurn] = []
@@ -84,10 +84,12 @@ def writers_memory(name: str, first: Sequence[Turn], second: Sequence[Turn], see
     for person, other in (tuple(people), tuple(people)[::-1]):
         for key, templates in QUESTIONS.items():
             template = chance.choice(templates)
+            if not people[person]:
+                continue
             if key in stated[person]:
                 questions.append(AskedQuestion(template.format(n=person), tuple(stated[person][key])))
             elif not any(relation == key[0] for relation, _ in stated[person]) and (
-                key in stated[other] or chance.random() < 0.3
+                key in stated[other] or chance.random() < 0.4
             ):
                 questions.append(AskedQuestion(template.format(n=person), ()))
     return TalkedMemory(name, tuple(turns), tuple(questions))

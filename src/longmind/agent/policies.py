@@ -16,7 +16,7 @@ from longmind.systems.working import Item, is_of_run
 from longmind.text.analysis import terms
 from longmind.text.quoting import label, quote
 from longmind.text.replies import only_asks
-from longmind.types import Answer, Hit, Memory, Message
+from longmind.types import Answer, Citation, Hit, Memory, Message
 
 _QUOTED = 3
 _AS_GOOD = 0.1
@@ -25,6 +25,7 @@ _LONGEST = 400
 _READ = 5_000
 """Characters of a memory that are searched for words of the task."""
 _ALONE = "No language model is configured, so I can only quote what I remember."
+_NOT_KNOWN = "I do not know: no memory answers this."
 _FROM_MEMORY = "(No language model is configured: the answer is taken from memory.)"
 
 
@@ -55,18 +56,20 @@ class MemoryPolicy:
         self._ask = ask
 
     async def decide(self, turn: Turn) -> Action:
+        opening = _ALONE
         # an agent that recalls nothing, by choice or for want of it, has nothing to answer from
         if self._ask is not None and turn.memories and only_asks(turn.task):
             answer = await self._ask(turn.task)
             if answer.known:
-                sources = dict.fromkeys(_quote(citation.memory) for citation in answer.evidence)
+                sources = dict.fromkeys(_cite(citation) for citation in answer.evidence)
                 return Say(text="\n".join([answer.text, *(f"- {source}" for source in sources), _FROM_MEMORY]))
+            opening = f"{_NOT_KNOWN} {_ALONE}"
         hits = _sharing_words(turn, [hit for hit in turn.memories if not _is_own_words(hit.memory)])
         quoted = dict.fromkeys(_quote_item(item) for item in turn.working if _answers(item, turn.task))
         quoted |= dict.fromkeys(_quote(hit.memory) for hit in hits if hit.score >= hits[0].score * _AS_GOOD)
         if not quoted:
             return Say(text=f"I remember nothing about this. {_ALONE}")
-        return Say(text="\n".join([_ALONE, *(f"- {quote}" for quote in list(quoted)[:_QUOTED])]))
+        return Say(text="\n".join([opening, *(f"- {quote}" for quote in list(quoted)[:_QUOTED])]))
 
 
 def _sharing_words(turn: Turn, hits: list[Hit]) -> list[Hit]:
@@ -100,6 +103,14 @@ def _quote(memory: Memory) -> str:
     said_by = label(source.name) if source.name else source.role if memory.kind in SAID else memory.kind
     place = f", {label(source.uri)}" if source.uri else ""
     return f"{quote(memory.content, _LONGEST)} ({said_by}, {memory.occurred_at:%Y-%m-%d}{place})"
+
+
+def _cite(citation: Citation) -> str:
+    """Return the words that an answer rests on, and the memory in which they stand."""
+    words, memory = citation.quote.strip(), citation.memory
+    if len(words) * 2 > len(memory.content.strip()):
+        return _quote(memory)  # nearly all of it: once is enough
+    return f"{quote(words, _LONGEST)} in {_quote(memory)}"
 
 
 def as_policy(policy: Policy | PolicyFunction) -> Policy:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from longmind.answering.contrast import read_contrast
 from longmind.answering.facts import KnownFacts, known_facts
 from longmind.answering.model_writer import write_answer
 from longmind.answering.passages import USER, is_evidence, passages_of
@@ -18,8 +19,8 @@ from longmind.systems.semantic import SemanticMemory
 from longmind.text.questions import read_question
 from longmind.types import NOT_KNOWN, Answer, AnswerMethod, Citation, Hit, Memory
 
-MOST_READ = 10
-"""The most memories that the reader reads for one question."""
+MOST_READ, MOST_LISTED = 5, 10
+"""The most memories that the reader reads for one question, and for one that asks for several things."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +51,10 @@ class Answerer:
     async def extract(self, question: str, hits: Sequence[Hit], min_confidence: float) -> Answer:
         """Return the answer that stands in facts or in the words of memories."""
         form = read_question(question)
-        user = self.scoped.scope.user
-        facts = await known_facts(self.semantic, question, form, user)
-        kept = [hit for hit in hits if hit.memory.kind != "concept" and is_evidence(hit.memory)][:MOST_READ]
-        passages = await passages_of(self.scoped.store, self.scoped.scope, kept)
-        asker = (user or USER).capitalize()
-        asked = of_person(question, asker) if form.of_asker else question
-        readings = await self.reader.read(asked, [passage.read for passage in passages])
-        draft = draft_answer(question, form, passages, readings, asker)
+        facts = await known_facts(self.semantic, question, form, self.scoped.scope.user)
+        if facts is not None and not any(hit.memory.recorded_at > facts.learnt for hit in hits):
+            return await self._from_facts(question, facts, min_confidence)  # nothing newer: no need to read
+        draft = await self.draft(question, hits, min_confidence)
         if facts is not None and not _is_newer(draft, facts, min_confidence):
             return await self._from_facts(question, facts, min_confidence)
         method: AnswerMethod = "sentence" if isinstance(self.reader, SentenceReader) else "reader"
@@ -76,6 +73,24 @@ class Answerer:
                 for item, candidate in draft.items
             ),
         )
+
+    async def draft(self, question: str, hits: Sequence[Hit], min_confidence: float = 0.0) -> Draft | None:
+        """Return what the words of memories answer, with its confidence; None if there are no words at all.
+
+        Where no contrast could raise the confidence to ``min_confidence``, none is read.
+        """
+        form = read_question(question)
+        kept = [hit for hit in hits if hit.memory.kind != "concept" and is_evidence(hit.memory)]
+        kept = kept[: MOST_LISTED if form.kind == "list" else MOST_READ]
+        passages = await passages_of(self.scoped.store, self.scoped.scope, kept)
+        asker = (self.scoped.scope.user or USER).capitalize()
+        asked = of_person(question, asker) if form.of_asker else question
+        readings = await self.reader.read(asked, [passage.read for passage in passages])
+        draft = draft_answer(question, form, passages, readings, asker)
+        if draft is None or draft.highest_confidence < min_confidence:
+            return draft
+        contrast = await read_contrast(self.reader, asked, form, passages, asker)
+        return draft_answer(question, form, passages, readings, asker, contrast)
 
     async def _from_facts(self, question: str, known: KnownFacts, min_confidence: float) -> Answer:
         """Return what facts say, with the words they were drawn from; the fact itself where these are gone."""
@@ -108,8 +123,7 @@ def _is_newer(draft: Draft | None, known: KnownFacts, min_confidence: float) -> 
     """Return whether words that answer the question were said after the facts were learnt."""
     if draft is None or draft.confidence < min_confidence or not draft.items:
         return False
-    learnt = max(fact.recorded_at for fact in known.facts)
-    return min(candidate.source.memory.recorded_at for _, candidate in draft.items) > learnt
+    return min(candidate.source.memory.recorded_at for _, candidate in draft.items) > known.learnt
 
 
 def _citation(memory: Memory, start: int, end: int, supports: str) -> Citation:

@@ -25,6 +25,10 @@ class Signs(NamedTuple):
     """How much better the reader finds words that are about somebody else."""
     nobody: float
     """Whether the question is about nobody who speaks."""
+    contrast: float
+    """How much better the same question is answered when it is asked about somebody else who speaks."""
+    uncontrasted: float
+    """Whether that could not be compared."""
     covered: float
     """The share of the question's words that the memory and the turns beside it have."""
     time: float
@@ -33,7 +37,8 @@ class Signs(NamedTuple):
     yes_or_no: float
 
 
-WEIGHTS = Signs(-2.656, 0.138, 0.679, -0.107, 0.828, -0.827, 1.481, 0.333, -0.453, 1.564)
+WEIGHTS = Signs(-2.656, 0.138, 0.679, -0.107, 0.828, 0.0, 0.0, -0.827, 1.481, 0.333, -0.453, 1.564)
+LEAST_CONTRAST, MOST_CONTRAST = -10.0, 8.0
 
 
 def signs_of(
@@ -42,6 +47,7 @@ def signs_of(
     read: float,
     about: float | None,
     others: float,
+    contrast: float | None,
     covered: float,
 ) -> Signs:
     """Return the signs of an answer; ``about`` is None if the question is about nobody who speaks."""
@@ -51,6 +57,8 @@ def signs_of(
         about=about or 0.0,
         others=_clipped(others - read, 8.0),
         nobody=float(about is None),
+        contrast=0.0 if contrast is None else max(LEAST_CONTRAST, min(MOST_CONTRAST, contrast)),
+        uncontrasted=float(contrast is None),
         covered=covered,
         time=float(form.kind == "time"),
         several=float(form.kind == "list"),

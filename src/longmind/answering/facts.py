@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from longmind.errors import NotFound
 from longmind.systems.semantic import Fact, SemanticMemory
@@ -48,6 +49,11 @@ class KnownFacts:
     text: str
     facts: tuple[Fact, ...]
     confidence: float
+
+    @property
+    def learnt(self) -> datetime:
+        """When the newest of them was learnt."""
+        return max(fact.recorded_at for fact in self.facts)
 
 
 async def known_facts(

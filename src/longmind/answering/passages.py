@@ -12,6 +12,8 @@ from longmind.store.store import Store
 from longmind.text.replies import only_asks
 from longmind.types import Hit, Memory, Scope
 
+ASSISTANT = "Assistant"
+"""How the reader sees an agent without a name."""
 USER = "User"
 """How the reader sees a user without a name."""
 
@@ -59,7 +61,7 @@ def spoken(memory: Memory) -> SpokenText:
         return SpokenText(memory, memory.source.name)
     if memory.source.name:
         return SpokenText(memory, memory.source.name)
-    return SpokenText(memory, "Assistant" if memory.source.role == "assistant" else (memory.user or USER).capitalize())
+    return SpokenText(memory, ASSISTANT if memory.source.role == "assistant" else (memory.user or USER).capitalize())
 
 
 async def passages_of(store: Store, scope: Scope, hits: Sequence[Hit]) -> list[Passage]:

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 from longmind.answering.candidates import Candidate, find_candidates
 from longmind.answering.composing import compose
-from longmind.answering.confidence import Signs, confidence_of, signs_of
+from longmind.answering.confidence import LEAST_CONTRAST, Signs, confidence_of, signs_of
+from longmind.answering.contrast import Contrast
 from longmind.answering.passages import Passage
 from longmind.models.span_reader import Reading
 from longmind.text.analysis import terms
-from longmind.text.questions import QuestionForm
+from longmind.text.questions import QuestionForm, read_question
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,11 @@ class Draft:
     def confidence(self) -> float:
         return confidence_of(self.signs)
 
+    @property
+    def highest_confidence(self) -> float:
+        """The confidence if the same question about somebody else had no answer at all."""
+        return max(self.confidence, confidence_of(self.signs._replace(contrast=LEAST_CONTRAST, uncontrasted=0.0)))
+
 
 def draft_answer(
     question: str,
@@ -34,16 +40,27 @@ def draft_answer(
     passages: Sequence[Passage],
     readings: Sequence[Reading],
     asker: str | None = None,
+    contrast: Contrast | None = None,
 ) -> Draft | None:
-    """Return the best answer that was read; None if there are no words at all."""
+    """Return the best answer that was read; None if there are no words at all.
+
+    ``contrast`` is the same question about somebody else. It changes nothing but the confidence.
+    """
     candidates = find_candidates(question, form, passages, readings, asker)
     if not candidates:
         return None
     text, items = compose(question, form, candidates)
-    return Draft(text, tuple(items), _signs(question, form, items[0][1], candidates))
+    better = None
+    if contrast is not None:
+        read = passages[: len(contrast.readings)]
+        others = find_candidates(contrast.question, read_question(contrast.question), read, contrast.readings, None)
+        better = (others[0].value if others else -LEAST_CONTRAST) - candidates[0].value
+    return Draft(text, tuple(items), _signs(question, form, items[0][1], candidates, better))
 
 
-def _signs(question: str, form: QuestionForm, best: Candidate, candidates: Sequence[Candidate]) -> Signs:
+def _signs(
+    question: str, form: QuestionForm, best: Candidate, candidates: Sequence[Candidate], contrast: float | None
+) -> Signs:
     named = {term for name in form.names for term in terms(name)}
     wanted = set(terms(question)) - named
     said = {term for text in best.passage.texts for term in terms(text.content)}
@@ -52,5 +69,6 @@ def _signs(question: str, form: QuestionForm, best: Candidate, candidates: Seque
         read=best.read,
         about=best.about,
         others=max((each.read for each in candidates if (each.about or 0.0) < 0), default=-20.0),
+        contrast=contrast,
         covered=len(wanted & said) / max(1, len(wanted)),
     )
