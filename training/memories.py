@@ -1,32 +1,20 @@
 """Whole memories with questions, some of which have no answer: what the confidence of answers is fitted on.
 
-Three kinds, none of them from an evaluation set:
-
-- two of the invented writers whose turns no model was trained on talk to each other, and are asked about their claims;
-- posts of two people become their chats, session by session, and are asked about as the people who wrote them;
-- scenes of a dialogue become the sessions of one memory.
-
-A question has no answer here if it is asked of the wrong person, near the words that would answer it, or if what it
-asks about was left out of the memory.
+Posts of two people become their chats, session by session, and each is asked about as the person who wrote it. A
+question has no answer if it is asked of the other person, near the words that would answer it, or if its post is not in
+the memory.
 """
 
 from __future__ import annotations
 
 import random
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from training.claims.labels import Turn
-from training.claims.questions import QUESTIONS
-from training.memory_questions import NAMES, Entry, claims_by_relation, named, talk, tense_of, wrong_speakers
+from training.memory_questions import NAMES, Entry, named, talk
 
-POSTS = 14
-"""Posts of each person in a memory made of posts."""
-SCENES = 12
-"""Scenes in a memory made of a dialogue."""
-TURNS_OF_SESSION = 24
-"""Turns in a session of two writers."""
+SESSIONS = 14
+"""Sessions of a memory; in each, two people tell each other one post."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +39,7 @@ class SaidTurn:
     """A turn of a memory."""
 
     session: int
-    speaker: str | None
+    speaker: str
     text: str
 
 
@@ -64,52 +52,17 @@ class TalkedMemory:
     questions: tuple[AskedQuestion, ...]
 
 
-def writers_memory(name: str, first: Sequence[Turn], second: Sequence[Turn] = (), seed: int = 3) -> TalkedMemory:
-    """Return the memory of one writer, or of two who talk by turns; what one stated is also asked of the other."""
-    chance = random.Random(seed)
-    people = dict(zip(chance.sample(NAMES, 2), (_own(first), _own(second)), strict=True))
-    turns: list[SaidTurn] = []
-    stated: dict[str, dict[tuple[str, str], list[GoldSpan]]] = {person: {} for person in people}
-    for number in range(max(map(len, people.values()))):
-        for person, said in people.items():
-            if number >= len(said):
-                continue
-            turn = said[number]
-            for (relation, subject), claims in claims_by_relation(turn).items():
-                if subject is None:
-                    key = (relation, tense_of(claims[0].status))
-                    stated[person].setdefault(key, []).extend(GoldSpan(len(turns), *claim.object) for claim in claims)
-            turns.append(SaidTurn(len(turns) // TURNS_OF_SESSION, person, turn.text))
-    questions = []
-    for person, other in (tuple(people), tuple(people)[::-1]):
-        for key, templates in QUESTIONS.items():
-            template = chance.choice(templates)
-            if not people[person]:
-                continue
-            if key in stated[person]:
-                questions.append(AskedQuestion(template.format(n=person), tuple(stated[person][key])))
-            elif not any(relation == key[0] for relation, _ in stated[person]) and (
-                key in stated[other] or chance.random() < 0.4
-            ):
-                questions.append(AskedQuestion(template.format(n=person), ()))
-    return TalkedMemory(name, tuple(turns), tuple(questions))
-
-
-def _own(turns: Iterable[Turn]) -> list[Turn]:
-    return [turn for turn in turns if turn.speaker == "user"]
-
-
 def posts_memory(name: str, entries: Sequence[Entry], absent: Sequence[Entry], seed: int) -> TalkedMemory:
     """Return the memory of two people who tell each other what posts tell; ``absent`` are questions about others."""
     chance = random.Random(seed)
     by_post: dict[tuple[str, ...], list[Entry]] = {}
     for entry in entries:
         by_post.setdefault(tuple(entry["context"]), []).append(entry)
-    posts = chance.sample(sorted(by_post), 2 * POSTS)
+    posts = chance.sample(sorted(by_post), 2 * SESSIONS)
     people = chance.sample(NAMES, 2)
     turns: list[SaidTurn] = []
     questions: list[AskedQuestion] = []
-    for session in range(POSTS):
+    for session in range(SESSIONS):
         person, other = people if session % 2 else people[::-1]
         first, second = posts[2 * session], posts[2 * session + 1]
         said, places = talk(first, second, person, other, chance)
@@ -120,51 +73,16 @@ def posts_memory(name: str, entries: Sequence[Entry], absent: Sequence[Entry], s
             spans = []
             for answer in entry["answers"]:
                 turn, shift = places[answer["doc"]]
-                shift -= len(person) + 2
+                shift -= len(person) + 2  # the name stands in front of a turn there, and beside it here
                 spans.append(GoldSpan(len(turns) + turn, answer["start"] + shift, answer["end"] + shift))
             questions += [AskedQuestion(question, tuple(spans)), AskedQuestion(wrong, ())]
-        turns += [_said(session, text) for text in said]
+        for text in said:
+            speaker, _, words = text.partition(": ")
+            turns.append(SaidTurn(session, speaker, words))
     for entry in absent:
         if question := named(entry["question"], chance.choice(people)):
             questions.append(AskedQuestion(question, ()))
     return TalkedMemory(name, tuple(turns), tuple(questions))
-
-
-def scenes_memory(name: str, entries: Sequence[Entry], absent: Sequence[Entry], seed: int) -> TalkedMemory:
-    """Return the memory of a dialogue in scenes; ``absent`` are questions about scenes that are not in it."""
-    chance = random.Random(seed)
-    by_scene: dict[tuple[str, ...], list[Entry]] = {}
-    for entry in entries:
-        by_scene.setdefault(tuple(entry["context"]), []).append(entry)
-    turns: list[SaidTurn] = []
-    questions: list[AskedQuestion] = []
-    for session, scene in enumerate(chance.sample(sorted(by_scene), SCENES)):
-        for entry in by_scene[scene]:
-            spans = []
-            for answer in entry["answers"]:
-                shift = len(_speaker(scene[answer["doc"]]))
-                spans.append(
-                    GoldSpan(len(turns) + answer["doc"], max(0, answer["start"] - shift), max(1, answer["end"] - shift))
-                )
-            questions.append(AskedQuestion(entry["question"], tuple(spans)))
-        swapped = wrong_speakers(by_scene[scene], 1.0, seed)
-        questions += [AskedQuestion(entry["question"], ()) for entry in swapped]
-        turns += [_said(session, text) for text in scene]
-    questions += [AskedQuestion(entry["question"], ()) for entry in absent]
-    return TalkedMemory(name, tuple(turns), tuple(questions))
-
-
-_SPEAKER = re.compile(r"^[A-Z][\w.'-]*(?: [A-Z][\w.'-]*){0,2}: ")
-
-
-def _speaker(text: str) -> str:
-    match = _SPEAKER.match(text)
-    return match.group() if match else ""
-
-
-def _said(session: int, text: str) -> SaidTurn:
-    speaker = _speaker(text)
-    return SaidTurn(session, speaker.removesuffix(": ") or None, text[len(speaker) :])
 
 
 def chosen(memory: TalkedMemory, most: int, seed: int = 1) -> Iterator[AskedQuestion]:

@@ -97,6 +97,21 @@ async def test_a_current_fact_outranks_an_old_turn_and_a_newer_turn_the_fact(url
         assert (await mem.ask("Where does Tim live?")).text == "Oslo"
 
 
+async def test_what_a_fact_answers_is_not_read_unless_something_newer_was_recalled(url: str) -> None:
+    clock, reader = FakeClock(SAID), FindsWords("Porto", "Rome")
+    async with Longmind.open(url, span_reader=reader, clock=clock) as longmind:
+        mem = longmind.agent("ask", user="tim")
+        await mem.remember("I live in Porto.")
+        clock.advance(60)
+        await mem.semantic.learn("tim", "lives in", "Porto")
+        assert (await mem.ask("Where does Tim live?")).method == "fact"
+        assert reader.passages == []
+        clock.advance(60)
+        await mem.remember("I live in Rome now.")
+        await mem.ask("Where does Tim live?")
+        assert reader.passages
+
+
 async def test_without_a_reader_the_best_sentence_answers_or_nothing(url: str) -> None:
     from longmind.answering import SentenceReader
 
@@ -148,6 +163,7 @@ async def test_of_a_models_answer_only_sentences_with_real_quotes_stay(
     [
         {"known": False, "sentences": []},
         {"known": True, "sentences": [{"text": "In Rome.", "quotes": [{"memory": 1, "words": "in Rome"}]}]},
+        {"known": True, "sentences": [{"text": "In Rome.", "quotes": [{"memory": 1, "words": "in"}]}]},
     ],
 )
 async def test_a_model_that_proves_nothing_does_not_know(

@@ -1,7 +1,7 @@
 """How likely an answer is right: a logistic function of what is known about how it was found.
 
-The weights are fitted by ``python -m training.answer_confidence`` on the LoCoMo conversations that are used for tuning;
-nothing is reported on those. A right answer counts by its F1, and a question without an answer as wrong.
+The weights are fitted by ``python -m training.answer_confidence`` on memories made of posts, which are no part of an
+evaluation set. A right answer counts by its F1, and a question without an answer as wrong.
 """
 
 from __future__ import annotations
@@ -9,8 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from typing import NamedTuple
-
-from longmind.text.questions import QuestionForm
 
 
 class Signs(NamedTuple):
@@ -29,26 +27,19 @@ class Signs(NamedTuple):
     """How much better the same question is answered when it is asked about somebody else who speaks."""
     uncontrasted: float
     """Whether that could not be compared."""
-    covered: float
-    """The share of the question's words that the memory and the turns beside it have."""
-    time: float
-    several: float
-    number: float
-    yes_or_no: float
 
 
-WEIGHTS = Signs(-2.656, 0.138, 0.679, -0.107, 0.828, 0.0, 0.0, -0.827, 1.481, 0.333, -0.453, 1.564)
+WEIGHTS = Signs(-3.117, 0.191, 0.429, -0.101, 0.039, -0.106, -0.004)
 LEAST_CONTRAST, MOST_CONTRAST = -10.0, 8.0
+"""Beyond these a contrast says no more."""
 
 
 def signs_of(
-    form: QuestionForm,
     *,
     read: float,
     about: float | None,
     others: float,
     contrast: float | None,
-    covered: float,
 ) -> Signs:
     """Return the signs of an answer; ``about`` is None if the question is about nobody who speaks."""
     return Signs(
@@ -59,11 +50,6 @@ def signs_of(
         nobody=float(about is None),
         contrast=0.0 if contrast is None else max(LEAST_CONTRAST, min(MOST_CONTRAST, contrast)),
         uncontrasted=float(contrast is None),
-        covered=covered,
-        time=float(form.kind == "time"),
-        several=float(form.kind == "list"),
-        number=float(form.kind in ("count", "duration")),
-        yes_or_no=float(form.kind == "yes or no"),
     )
 
 

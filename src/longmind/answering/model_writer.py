@@ -12,6 +12,7 @@ from pydantic import Field
 from longmind.models import prompts
 from longmind.models.chat import Chat
 from longmind.models.quotes import find_quote
+from longmind.text.analysis import terms
 from longmind.text.dates import format_day
 from longmind.text.quoting import label, quote
 from longmind.types import Citation, Memory, Model
@@ -85,4 +86,6 @@ def _cited(quotation: Quotation, sentence: str, memories: Sequence[Memory]) -> C
     if place is None:
         return None
     start, end = place
+    if not terms(memory.content[start:end]):
+        return None  # "in the" stands in every memory and proves nothing
     return Citation(memory=memory, start=start, end=end, quote=memory.content[start:end], supports=sentence.strip())

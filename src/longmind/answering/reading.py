@@ -11,7 +11,6 @@ from longmind.answering.confidence import LEAST_CONTRAST, Signs, confidence_of, 
 from longmind.answering.contrast import Contrast
 from longmind.answering.passages import Passage
 from longmind.models.span_reader import Reading
-from longmind.text.analysis import terms
 from longmind.text.questions import QuestionForm, read_question
 
 
@@ -55,20 +54,13 @@ def draft_answer(
         read = passages[: len(contrast.readings)]
         others = find_candidates(contrast.question, read_question(contrast.question), read, contrast.readings, None)
         better = (others[0].value if others else -LEAST_CONTRAST) - candidates[0].value
-    return Draft(text, tuple(items), _signs(question, form, items[0][1], candidates, better))
+    return Draft(text, tuple(items), _signs(items[0][1], candidates, better))
 
 
-def _signs(
-    question: str, form: QuestionForm, best: Candidate, candidates: Sequence[Candidate], contrast: float | None
-) -> Signs:
-    named = {term for name in form.names for term in terms(name)}
-    wanted = set(terms(question)) - named
-    said = {term for text in best.passage.texts for term in terms(text.content)}
+def _signs(best: Candidate, candidates: Sequence[Candidate], contrast: float | None) -> Signs:
     return signs_of(
-        form,
         read=best.read,
         about=best.about,
         others=max((each.read for each in candidates if (each.about or 0.0) < 0), default=-20.0),
         contrast=contrast,
-        covered=len(wanted & said) / max(1, len(wanted)),
     )
