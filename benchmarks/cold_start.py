@@ -19,51 +19,57 @@ from longmind.memory import Longmind
 from longmind.store.search.views import SNAPSHOT_ROWS
 
 SIZES = (1_000, 100_000)
-ROUNDS = 3
 _FIRST_RECALL = """
-import asyncio, json, sys, time
+import asyncio, json, resource, sys, time
 from benchmarks.embedders import WordHashEmbedder
+from benchmarks.scale import resident_mb
 from longmind.memory import Longmind
 
 async def main(url, agent):
     async with Longmind.open(url, embedder=WordHashEmbedder()) as longmind:
         mem = longmind.agent(agent)
         await longmind.agent("nobody").recall("what loads the embedder and the code", k=10)
+        before = resident_mb()
         began, cpu = time.perf_counter(), time.process_time()
         await longmind.store.view(mem.scope)
         loaded, loaded_cpu = time.perf_counter() - began, time.process_time() - cpu
         await mem.recall("the first question of all", k=10)
-        first = time.perf_counter() - began
+        first, first_cpu = time.perf_counter() - began, time.process_time() - cpu
         began = time.perf_counter()
         await mem.recall("another question after it", k=10)
-        print(json.dumps([loaded, loaded_cpu, first, time.perf_counter() - began]))
+        later = time.perf_counter() - began
+        held, peak = resident_mb() - before, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        print(json.dumps([loaded, loaded_cpu, first, first_cpu, later, held, peak]))
 
 asyncio.run(main(*sys.argv[1:]))
 """
 
 
-async def measure(url: str, sizes: Sequence[int], progress: Progress) -> list[Figure]:
+async def measure(url: str, sizes: Sequence[int], progress: Progress, *, rounds: int) -> list[Figure]:
     """Fill an agent of each size, and ask each in new processes."""
     figures: list[Figure] = []
     for place, size in enumerate(sizes):
         await _fill(url, size)
         progress((place + 0.8) / len(sizes))
-        figures += _figures(f"{size:,} memories", url, _agent(size), snapshots=False)
+        figures += _figures(f"{size:,} memories", url, _agent(size), rounds, snapshots=False)
         if size >= SNAPSHOT_ROWS:
             _first_recall(url, _agent(size), snapshots=True)  # stores it
-            figures += _figures(f"{size:,} memories, from the snapshot", url, _agent(size), snapshots=True)
+            figures += _figures(f"{size:,} memories, from the snapshot", url, _agent(size), rounds, snapshots=True)
     progress(1.0)
     return figures
 
 
-def _figures(label: str, url: str, agent: str, *, snapshots: bool) -> list[Figure]:
-    measured = [_first_recall(url, agent, snapshots=snapshots) for _ in range(ROUNDS)]
-    loaded, cpu, first, later = (min(each) for each in zip(*measured, strict=True))
+def _figures(label: str, url: str, agent: str, rounds: int, *, snapshots: bool) -> list[Figure]:
+    measured = [_first_recall(url, agent, snapshots=snapshots) for _ in range(rounds)]
+    loaded, cpu, first, first_cpu, later, held, peak = (min(each) for each in zip(*measured, strict=True))
     return [
         (f"{label}: loading the view", round(1_000 * loaded, 1), "ms"),
         (f"{label}: loading the view, CPU", round(1_000 * cpu, 1), "ms"),
         (f"{label}: first recall", round(1_000 * first, 1), "ms"),
+        (f"{label}: first recall, CPU", round(1_000 * first_cpu, 1), "ms"),
         (f"{label}: a later recall", round(1_000 * later, 1), "ms"),
+        (f"{label}: memory that the view takes", round(held, 1), "MB"),
+        (f"{label}: memory of the process, at most", round(peak, 1), "MB"),
     ]
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import ExitStack, asynccontextmanager, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -246,15 +247,25 @@ async def serve(
     call: Invocation,
     seconds: Annotated[float, typer.Option(min=1, help="How long the clients ask.")] = 60.0,
     workers: Annotated[int, typer.Option(min=1, help="Processes of the server.")] = 1,
+    postgres: Annotated[
+        bool, typer.Option("--postgres", help="On a PostgreSQL of its own, which is also killed under load.")
+    ] = False,
     out: Out = None,
 ) -> None:
     """The server with 32 clients: throughput, its part of a recall, and what is lost when it is killed."""
     from benchmarks.serve import measure as benchmark
+    from benchmarks.serve.database import LocalServer
 
     began = time.perf_counter()
-    with tempfile.TemporaryDirectory(prefix="longmind-bench-") as folder, _progress(call, "Serving") as progress:
-        url = call.url or str(Path(folder) / "bench.db")
-        figures = await benchmark.measure(url, Path(folder), seconds, progress, workers=workers)
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="longmind-bench-")))
+        progress = stack.enter_context(_progress(call, "Serving"))
+        database = LocalServer() if postgres else None
+        if database is not None:
+            stack.callback(database.stop)
+            call = replace(call, url=database.url)
+        url = call.url or str(folder / "bench.db")
+        figures = await benchmark.measure(url, folder, seconds, progress, workers=workers, database=database)
     title = f"The server, {benchmark.CLIENTS} clients for {seconds:g} s"
     name = "serve" if workers == 1 else f"serve-{workers}-workers"
     _report_figures(call, name, title, "static", began, figures, out)
@@ -266,6 +277,7 @@ async def cold_start(
     memories: Annotated[
         list[int] | None, typer.Option(min=1, help="Memories of an agent; may be repeated.", show_default=False)
     ] = None,
+    rounds: Annotated[int, typer.Option(min=1, help="New processes for each figure; the best counts.")] = 3,
     out: Out = None,
 ) -> None:
     """The first recall of an agent with 1,000 and with 100,000 memories, in a new process."""
@@ -274,7 +286,7 @@ async def cold_start(
     began = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="longmind-bench-") as folder, _progress(call, "Loading") as progress:
         url = call.url or str(Path(folder) / "bench.db")
-        figures = await benchmark.measure(url, memories or benchmark.SIZES, progress)
+        figures = await benchmark.measure(url, memories or benchmark.SIZES, progress, rounds=rounds)
     _report_figures(call, "cold-start", "The first recall of an agent", "made-up", began, figures, out)
 
 

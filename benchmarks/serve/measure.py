@@ -9,12 +9,14 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
 
 from benchmarks.quality import Figure, Progress
 from benchmarks.scale import texts
 from benchmarks.serve.clients import Clients, Load
+from benchmarks.serve.database import LocalServer
 from benchmarks.serve.server import ServerProcess, served
 from longmind.memory import Longmind
 from longmind.types import Scope
@@ -27,9 +29,16 @@ RECALLS = 400
 
 
 async def measure(
-    url: str, folder: Path, seconds: float, progress: Progress, *, workers: int = 1, memories: int = MEMORIES
+    url: str,
+    folder: Path,
+    seconds: float,
+    progress: Progress,
+    *,
+    workers: int = 1,
+    memories: int = MEMORIES,
+    database: LocalServer | None = None,
 ) -> list[Figure]:
-    """Fill a store, ask it in this process and through a server, and kill the server."""
+    """Fill a store, ask it in this process and through a server, and kill the server, then the database if given."""
     agents, questions = [f"agent {number}" for number in range(AGENTS)], await _fill(url, memories)
     progress(0.1)
     inside = await _in_process(url, agents, questions, seconds)
@@ -44,7 +53,13 @@ async def measure(
         load = await clients.run(seconds)
         progress(0.8)
         killed = await _killed_under_load(server, agents, questions)
-    missing = await lost_writes(url, [load, killed])
+    loads, of_database = [load, killed], []
+    if database is not None:
+        with served(url, log, *options) as server:
+            outage = await _database_killed_under_load(database, server, agents, questions)
+        loads.append(outage.load)
+        of_database = outage.figures()
+    missing = await lost_writes(url, loads)
     progress(1.0)
     asked = sorted(load.recalls)
     return [
@@ -61,7 +76,8 @@ async def measure(
         (f"recall through the server, {CLIENTS} clients, CPU of the server", many, "ms"),
         ("server overhead of a recall, one client, CPU", round(alone - inside.cpu, 2), "ms"),
         (f"server overhead of a recall, {CLIENTS} clients, CPU", round(many - inside.cpu, 2), "ms"),
-        ("writes acknowledged, the last of them until kill -9", sum(map(_count, (load, killed))), ""),
+        *of_database,
+        ("writes acknowledged, the last of them until kill -9", sum(map(_count, loads)), ""),
         ("acknowledged writes lost", missing, ""),
     ]
 
@@ -73,6 +89,44 @@ class InProcess:
         self.cpu = cpu
         """CPU milliseconds of a recall."""
         self.load = load
+
+
+@dataclass
+class Outage:
+    """What clients saw while the database was killed and started again."""
+
+    load: Load
+    back: float
+    """Seconds from the start of the database until requests were carried out again, its recovery included."""
+
+    def figures(self) -> list[Figure]:
+        return [
+            ("database killed: answers of 503, each with Retry-After", len(self.load.unavailable), ""),
+            ("database killed: longest wait for a 503", round(max(self.load.unavailable, default=0.0), 2), "s"),
+            (
+                "database killed: other errors and requests without an answer",
+                len(self.load.errors) + self.load.lost,
+                "",
+            ),
+            ("database started: until every client was answered again", round(self.back, 2), "s"),
+        ]
+
+
+async def _database_killed_under_load(
+    database: LocalServer, server: ServerProcess, agents: list[str], questions: list[str]
+) -> Outage:
+    """Kill the database while clients ask and write; start it once all were told, and go on until all were answered."""
+    clients = Clients(server.address, agents, questions, clients=CLIENTS, write_every=WRITE_EVERY)
+    running = asyncio.create_task(clients.run())
+    await clients.until(lambda load: load.requests >= 2 * CLIENTS)
+    await asyncio.to_thread(database.kill)
+    await clients.until(lambda load: len(load.unavailable) >= 2 * CLIENTS)
+    began, before = time.perf_counter(), clients.load.requests
+    await asyncio.to_thread(database.start)
+    await clients.until(lambda load: load.requests >= before + CLIENTS)
+    back = time.perf_counter() - began
+    clients.stop()
+    return Outage(await running, back)
 
 
 async def _fill(url: str, memories: int) -> list[str]:

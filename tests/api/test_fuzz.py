@@ -1,19 +1,17 @@
 """Schemathesis over the whole OpenAPI document against a live server: no server error, and only what it describes.
 
-``LONGMIND_FUZZ_EXAMPLES`` is the number of examples for each operation and mode (valid and invalid requests),
-``LONGMIND_FUZZ_BACKEND`` is ``sqlite`` or ``postgresql``, and ``LONGMIND_FUZZ_REPORT`` a file for the figures.
-``make api-fuzz`` runs 300 examples on both.
+``LONGMIND_FUZZ_EXAMPLES`` is the number of examples for each operation, ``LONGMIND_FUZZ_BACKEND`` is ``sqlite`` or
+``postgresql``, ``LONGMIND_FUZZ_TAG`` leaves only the operations with a tag, ``LONGMIND_FUZZ_SEED`` gives the same
+examples again, and operations in the file ``LONGMIND_FUZZ_REPORT`` are left out. ``tests/api/fuzz.py`` sets them:
+``make api-fuzz`` runs 300 examples on both backends.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import threading
-from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 import requests
@@ -21,6 +19,7 @@ import schemathesis
 from hypothesis import HealthCheck, settings
 from schemathesis.config import SchemathesisConfig
 from schemathesis.core.parameters import ParameterLocation
+from tests.api.fuzz import left_out, statuses
 
 from longmind import Settings
 from longmind.errors import Unauthenticated
@@ -32,13 +31,19 @@ from longmind.server.serve import address_of, listen, run
 
 EXAMPLES = int(os.environ.get("LONGMIND_FUZZ_EXAMPLES", "1"))
 KEY = {"Authorization": "Bearer fuzz"}
+SEED = os.environ.get("LONGMIND_FUZZ_SEED")
 CONFIG = SchemathesisConfig.from_dict(
     {
+        **({"seed": int(SEED)} if SEED else {}),
         "checks": {"positive_data_acceptance": {"expected-statuses": ["2xx", "3xx", "404", "409", "422"]}},
         "phases": {"coverage": {"enabled": EXAMPLES >= 100}},
     }
 )
 schema = schemathesis.openapi.from_dict(openapi("1"), config=CONFIG).exclude(path_regex="/changes$")
+if tag := os.environ.get("LONGMIND_FUZZ_TAG"):
+    schema = schema.include(tag=tag)
+if finished := left_out():
+    schema = schema.exclude(name=finished)
 
 
 class OneKey:
@@ -52,14 +57,13 @@ class OneKey:
 
 @pytest.fixture(scope="session")
 def fuzzed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a server in a thread of its own. At the end the figures are written."""
+    """The address of a server in a thread of its own."""
     url = str(tmp_path_factory.mktemp("fuzz") / "memory.db")
     if os.environ.get("LONGMIND_FUZZ_BACKEND") == "postgresql":
         url = request.getfixturevalue("postgres_url")
-    statuses: Counter[tuple[str, int]] = Counter()
 
     async def count(access: Access) -> None:
-        statuses[access.operation, access.status] += 1
+        statuses[access.status] += 1
 
     limits = {"rate_per_second": 100_000, "rate_burst": 100_000, "failures_per_minute": 100_000}
     served = ServerSettings(consolidation=False, request_seconds=30, **limits)
@@ -81,10 +85,6 @@ def fuzzed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
             loop.call_soon_threadsafe(stop.set)
             serving.join()
             loop.close()
-    if report := os.environ.get("LONGMIND_FUZZ_REPORT"):
-        lines = [{"operation": name, "status": status, "count": n} for (name, status), n in sorted(statuses.items())]
-        with Path(report).open("a") as file:
-            file.writelines(json.dumps(line) + "\n" for line in lines)
 
 
 @pytest.fixture(scope="session")

@@ -202,7 +202,7 @@ def main(words: Sequence[str] | None = None) -> dict[str, Any]:
     given = asked.parse_args(words)
     server = None
     if given.url is None:
-        from tests.conftest import LocalServer
+        from benchmarks.serve.database import LocalServer
 
         server = LocalServer()
     try:
