@@ -89,7 +89,7 @@ class Load:
     acknowledged: dict[str, list[str]] = field(default_factory=dict)
     """The ids of memories whose storing was acknowledged, by agent."""
     unavailable: list[float] = field(default_factory=list)
-    """Seconds of each request that was answered 503."""
+    """Seconds of each request that was answered 503, from when it was sent or from when the database was lost."""
     seconds: float = 0.0
 
     @property
@@ -114,6 +114,8 @@ class Clients:
         self._write_every = write_every
         """Every n-th request of a client remembers; 0 for none."""
         self.load = Load()
+        self.database_lost_at = 0.0
+        """When the database was killed, by ``time.perf_counter``: nobody could be told before."""
         self._stop = asyncio.Event()
         self._answered = asyncio.Event()
 
@@ -181,7 +183,7 @@ class Clients:
                     if answer.status >= 400:
                         self.load.errors.append(f"{answer.status} {answer.body[:300].decode(errors='replace')}")
                     return answer
-                self.load.unavailable.append(time.perf_counter() - began)
+                self.load.unavailable.append(time.perf_counter() - max(began, self.database_lost_at))
                 if "retry-after" not in answer.headers:
                     self.load.errors.append("503 without Retry-After")
                 wait = 0.2

@@ -1,12 +1,14 @@
 """Figures of a server under load, beside those of the same recalls in this process.
 
 The overhead of the server is the CPU time of its process for a recall, less that of a recall in this process on the
-same store: everything between the socket and the method, and back.
+same store: everything between the socket and the method, and back. The reranker is off, unless ``LONGMIND_RERANK_MS``
+says otherwise: its budget of CPU time is many times that of all the rest, and its spread hides what the server adds.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -39,6 +41,7 @@ async def measure(
     database: LocalServer | None = None,
 ) -> list[Figure]:
     """Fill a store, ask it in this process and through a server, and kill the server, then the database if given."""
+    os.environ.setdefault("LONGMIND_RERANK_MS", "0")  # the server inherits it
     agents, questions = [f"agent {number}" for number in range(AGENTS)], await _fill(url, memories)
     progress(0.1)
     inside = await _in_process(url, agents, questions, seconds)
@@ -120,6 +123,7 @@ async def _database_killed_under_load(
     running = asyncio.create_task(clients.run())
     await clients.until(lambda load: load.requests >= 2 * CLIENTS)
     await asyncio.to_thread(database.kill)
+    clients.database_lost_at = time.perf_counter()
     await clients.until(lambda load: len(load.unavailable) >= 2 * CLIENTS)
     began, before = time.perf_counter(), clients.load.requests
     await asyncio.to_thread(database.start)
