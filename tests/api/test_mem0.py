@@ -96,6 +96,22 @@ def _client(store: Longmind, **principal: Any) -> httpx2.AsyncClient:
     return httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url=BASE)
 
 
+async def test_a_key_is_also_given_as_mem0s_programs_do(store: Longmind) -> None:
+    stated: list[str | None] = []
+
+    class Observed(_As):
+        async def authenticate(self, credentials: Credentials) -> Principal:
+            stated.append(credentials.authorization)
+            return await super().authenticate(credentials)
+
+    known = Observed(Principal(tenant=store.settings.tenant, permissions=frozenset({"read"})))
+    app = create_app(store, ServerSettings(consolidation=False, mem0=True), authenticator=known)
+    async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url=BASE) as client:
+        for headers in ({"X-API-Key": "k"}, {"X-API-Key": "k", "Authorization": "Bearer other"}, {}):
+            await client.get("/memories", params={"user_id": "alice"}, headers=headers)
+    assert stated == ["Bearer k", "Bearer other", None]
+
+
 async def test_a_key_reaches_what_it_may_and_no_more(store: Longmind, mem0: httpx2.AsyncClient) -> None:
     alices, bobs = await _added(mem0), await _added(mem0, user_id="bob", agent_id="cook")
     async with _client(store, permissions=frozenset({"read"})) as reader:

@@ -36,7 +36,9 @@ EQUALS = st.builds(lambda op, value: {op: value}, st.sampled_from(["$eq", "$ne"]
 FILTERS = st.none() | st.fixed_dictionaries({}, optional={"text": SCALARS | EQUALS, "role": SCALARS | NESTED})
 PATHS = st.lists(LABELS | st.just("*"), min_size=1, max_size=2).map(tuple)
 CONDITIONS = st.lists(st.builds(MatchCondition, st.sampled_from(["prefix", "suffix"]), PATHS), max_size=2).map(tuple)
-PUTS = st.builds(PutOp, NAMESPACES, st.sampled_from(["k", "l", ""]), st.none() | VALUES)
+TTLS = st.sampled_from([None, 600.0])
+"""The reference ignores them: test_ttl.py has one that does not."""
+PUTS = st.builds(PutOp, NAMESPACES, st.sampled_from(["k", "l", ""]), st.none() | VALUES, ttl=TTLS)
 GETS = st.builds(GetOp, NAMESPACES, st.sampled_from(["k", "l", ""]))
 SEARCHES = st.builds(
     SearchOp, PREFIXES, FILTERS, limit=st.integers(1, 50), offset=st.integers(0, 3), query=st.none() | st.just("heron")

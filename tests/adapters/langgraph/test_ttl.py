@@ -163,9 +163,10 @@ async def test_over_http(remote: Longmind) -> None:
     assert await store.asweep_ttl() == 0
 
 
-async def test_a_ttl_that_is_no_time_is_refused(embedded: Longmind) -> None:
+@pytest.mark.parametrize("ttl", [0, -1, 1e12, float("inf"), float("nan")])
+async def test_a_ttl_that_is_no_time_is_refused(embedded: Longmind, ttl: float) -> None:
     with pytest.raises(InvalidInput):
-        await LongmindStore(embedded).aput(("m",), "k", {"n": 1}, ttl=0)
+        await LongmindStore(embedded).aput(("m",), "k", {"n": 1}, ttl=ttl)
 
 
 def test_the_sweeper_sweeps_until_it_is_stopped() -> None:

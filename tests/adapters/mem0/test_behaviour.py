@@ -45,6 +45,13 @@ def test_add_returns_what_was_added(m: Any) -> None:
     assert first["id"] != second["id"]
 
 
+def test_of_a_content_in_parts_the_text_is_added(m: Any) -> None:
+    image = {"type": "image_url", "image_url": {"url": "https://example.org/cup.png"}}
+    parts = [{"type": "text", "text": "I like tea."}, image, {"type": "text", "text": "Look!"}]
+    added = add(m, [{"role": "user", "content": content} for content in (parts, [image], image)])
+    assert [item["memory"] for item in added] == ["I like tea. Look!"]
+
+
 @pytest.mark.parametrize("messages", ["I like tea.", {"role": "user", "content": "I like tea."}])
 def test_add_takes_a_text_and_a_message(m: Any, messages: Any) -> None:
     (added,) = add(m, messages)

@@ -36,6 +36,8 @@ _PAGE = 200
 _MOST_RANKED = 1_000
 """How many values a query ranks at most; those that follow have no score."""
 _MOST_NAMESPACES = 1_000_000
+_LONGEST_TTL = 100 * 365 * 24 * 60
+"""In minutes."""
 _SWEEP_MINUTES = 5
 """How often a sweeper sweeps where nothing is configured, as in LangGraph's own stores."""
 
@@ -165,9 +167,14 @@ class LongmindStore(BaseStore):
 
     def _write(self, op: PutOp) -> ValueWrite:
         value = None if op.value is None else dict(op.value)
-        ttl = None if op.ttl is None or value is None else timedelta(minutes=op.ttl)
-        if ttl is not None and ttl <= timedelta(0):
-            raise InvalidInput(f"A ttl of {op.ttl} minutes is no time.", hint="Delete the item, or give more than 0.")
+        ttl = None
+        if op.ttl is not None and value is not None:
+            if not 0 < op.ttl <= _LONGEST_TTL:
+                raise InvalidInput(
+                    f"A ttl of {op.ttl} minutes is no time.",
+                    hint=f"Give more than 0 and at most {_LONGEST_TTL:,}; None for what does not expire.",
+                )
+            ttl = timedelta(minutes=op.ttl)
         return ValueWrite(namespace=op.namespace, key=op.key, value=value, text=self._text(value, op.index), ttl=ttl)
 
     def _text(self, value: Mapping[str, Any] | None, index: Any) -> str | None:

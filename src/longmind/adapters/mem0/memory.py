@@ -298,9 +298,19 @@ def _messages(messages: Any) -> list[Json]:
     for message in messages:
         if not isinstance(message, Mapping) or message.get("role") is None or message.get("content") is None:
             _log.warning("A message without a role or a content was left out.")
-        elif message["role"] != "system":
-            listed.append(dict(message))
+        elif message["role"] != "system" and (content := _text_of(message["content"])) is not None:
+            listed.append({**message, "content": content})
     return listed
+
+
+def _text_of(content: Any) -> Any:
+    """Return the text of a content that is a list of parts, as mem0 does without a model that sees; None if none is."""
+    if isinstance(content, Mapping):
+        return None if content.get("type") == "image_url" else content
+    if not isinstance(content, list):
+        return content
+    parts = [part["text"] for part in content if isinstance(part, Mapping) and part.get("type") == "text"]
+    return " ".join(parts) if parts else None
 
 
 def _added(stored: StoredMemory, message: Json, *, detailed: bool) -> Json:

@@ -20,7 +20,7 @@ from starlette.responses import JSONResponse, Response
 from longmind.adapters.mem0 import AsyncMemory, InvalidRequest
 from longmind.errors import InvalidInput, LongmindError, NotFound, TimedOut
 from longmind.problems import first_problem
-from longmind.security import Permission
+from longmind.security import Credentials, Permission
 from longmind.server.rest.handler import InternalError, credentials_of
 from longmind.server.rest.requests import read_path
 from longmind.server.rest.state import Access, ServerState
@@ -193,7 +193,7 @@ class _Endpoint:
         access.operation, access.agent = self._name, self._agent
         try:
             async with asyncio.timeout(self._state.settings.request_seconds):
-                principal = await self._state.authenticate(credentials_of(request), access)
+                principal = await self._state.authenticate(_credentials_of(request), access)
                 principal.require(self._permission, self._agent)
                 async with self._state.tenants.open(principal.tenant) as longmind:
                     return JSONResponse(await self._answer(request, _Call(longmind, self._agent, principal, access)))
@@ -216,6 +216,14 @@ class _Endpoint:
         if status in (429, 503):
             headers["Retry-After"] = str(error.details.get("retry_after", self._state.settings.retry_after_seconds))
         return JSONResponse({"detail": error.message}, status, headers)
+
+
+def _credentials_of(request: Request) -> Credentials:
+    """Return what a request says of who makes it; mem0's programs give their key as ``X-API-Key``."""
+    credentials, key = credentials_of(request), request.headers.get("x-api-key")
+    if credentials.authorization is not None or key is None:
+        return credentials
+    return credentials.model_copy(update={"authorization": f"Bearer {key}"})
 
 
 async def _body(request: Request, model: type[B]) -> B:
