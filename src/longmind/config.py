@@ -58,8 +58,9 @@ class Settings(Model):
     view_mb: Annotated[int, Field(ge=1)] = 256
     """Memory that search may use for the scopes it keeps loaded."""
     view_snapshots: bool = True
-    """Store what search has loaded of an agent with more than 20,000 memories in a folder beside a SQLite file, so that
-    the next process need not read every row. Only the owner of the file can read it, and an erasure removes it."""
+    """Store what search has loaded of an agent with more than 20,000 memories, in a folder beside a SQLite file or in a
+    table of PostgreSQL, so that the next process need not read every row. Only who may read the memories can read it,
+    and an erasure removes it."""
     pool_size: Annotated[int, Field(ge=1, le=1000)] = 10
     """Connections to PostgreSQL."""
     connect_seconds: Annotated[float, Field(gt=0, le=3600)] = 4.0

@@ -14,7 +14,7 @@ import psycopg
 from psycopg import sql
 from tests.security.isolation import CANARY, Tenant
 
-TABLES = ("scopes", "memories", "links", "journal", "operations", "vectors", "keys", "audit")
+TABLES = ("scopes", "memories", "links", "journal", "operations", "vectors", "keys", "audit", "view_snapshots")
 _WORDS = {"memories": "content", "journal": "before::text", "audit": "line", "operations": "operation"}
 """A column of a table that may hold a tenant's word."""
 _IDS = {"memories": "id", "journal": "memory_id", "links": "source", "vectors": "memory_id"}

@@ -25,7 +25,7 @@ from longmind.types import Link, Scope
 from longmind.worker import Jobs
 
 TENANTS = ("acme", "umbrella", "initech")
-HELD = ("scopes", "memories", "links", "journal", "operations", "vectors", "keys", "audit")
+HELD = ("scopes", "memories", "links", "journal", "operations", "vectors", "keys", "audit", "view_snapshots")
 _numbers = itertools.count(1)
 
 
@@ -55,6 +55,7 @@ async def _fill(url: str) -> None:
             first = await mem.remember(f"The word of {tenant} is canary{tenant}.", operation=f"first-{tenant}")
             second = await mem.remember(f"Another thing of {tenant}.")
             await longmind.store.link(mem.scope, Link(source=first.id, relation="about", target=second.id))
+            await longmind.store.backend.snapshots().begin(mem.scope)  # type: ignore[attr-defined]
     access = access_store(url, settings())
     for tenant in TENANTS:
         await KeyAdministration(access, tenant).create("x")

@@ -4,7 +4,7 @@ A backend gives the twelve methods of ``Backend``: ``apply``, which writes, ten 
 caller uses (``Store``) is built on them once, so a new backend is small and cannot drift: search runs in
 ``store/search`` over what ``feed`` returns, and ``put``, ``update``, ``link`` and the rest are batches of one write.
 Optional powers are further protocols: ``ReembedBackend``, ``ExclusiveReembedBackend``, ``ErasureBackend``,
-``Checkable``.
+``Checkable``, ``SnapshotBackend``.
 
 Invariants that the conformance suite checks:
 
@@ -34,6 +34,8 @@ from longmind.types import Change, Direction, Filter, Json, Link, Memory, Order,
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from longmind.store.search.snapshot_format import Snapshots
 
     Vector = NDArray[np.float32]
     EmbedTexts = Callable[[Sequence[str]], Awaitable[Iterable[Vector]]]
@@ -118,6 +120,11 @@ class Touch:
 
 
 Write = Put | Update | Delete | ClearHistory | AddLink | RemoveLink | Touch
+
+
+def erases(write: Write) -> bool:
+    """Return whether a write removes every trace of something."""
+    return isinstance(write, ClearHistory) or (isinstance(write, Delete) and write.erase)
 
 
 CONTENT_KEY = "said:"
@@ -404,6 +411,15 @@ class Checkable(Protocol):
 
     async def check(self) -> list[str]:
         """Return what is wrong, one line each, with what to do; empty when all is well."""
+        ...
+
+
+@runtime_checkable
+class SnapshotBackend(Protocol):
+    """A backend that keeps snapshots of views itself."""
+
+    def snapshots(self) -> Snapshots:
+        """Return where they are kept."""
         ...
 
 

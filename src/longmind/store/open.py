@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote, urlsplit
 
 from longmind.clock import Clock
 from longmind.config import Settings
 from longmind.errors import InvalidSetting, NotFound
-from longmind.store.base import Backend
+from longmind.store.base import Backend, SnapshotBackend
 from longmind.store.store import Store
+
+if TYPE_CHECKING:
+    from longmind.store.search.snapshot_format import Snapshots
 
 IN_MEMORY = ("memory:", "memory://", ":memory:")
 _SCHEMES = "a path, sqlite:///path, postgresql://user@host/database, or memory:"
@@ -25,9 +29,20 @@ async def open_store(url: str, *, clock: Clock, settings: Settings, create: bool
         backend,
         clock,
         view_bytes=settings.view_mb * 2**20,
-        snapshots=sqlite_path(url) if settings.view_snapshots and _is_file(url) else None,
+        snapshots=_snapshots(url, backend) if settings.view_snapshots else None,
         defaults=settings.defaults,
     )
+
+
+def _snapshots(url: str, backend: Backend) -> Snapshots | None:
+    """Return where large views are stored; None for a store in memory, and where a folder cannot be locked."""
+    if isinstance(backend, SnapshotBackend):
+        return backend.snapshots()
+    if not _is_file(url):
+        return None
+    from longmind.store.search.snapshots import FolderSnapshots, SnapshotFolder
+
+    return FolderSnapshots(sqlite_path(url)) if SnapshotFolder.supported() else None
 
 
 async def _backend(url: str, clock: Clock, settings: Settings, create: bool) -> Backend:

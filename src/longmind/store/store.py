@@ -8,7 +8,6 @@ from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import sha256
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from longmind import telemetry
@@ -20,7 +19,6 @@ from longmind.store.base import (
     AddLink,
     Backend,
     Batch,
-    ClearHistory,
     Delete,
     ErasureBackend,
     Put,
@@ -30,12 +28,14 @@ from longmind.store.base import (
     Touch,
     Update,
     Write,
+    erases,
 )
 from longmind.store.owner import Owner
 from longmind.types import Change, Direction, Filter, Json, Link, Memory, Neighbour, Order, Page, Scope, Scored, Stats
 
 if TYPE_CHECKING:
     from longmind.store.base import Vector
+    from longmind.store.search.snapshot_format import Snapshots
     from longmind.store.search.view import View
 
     Embed = Callable[[Sequence[str]], Awaitable[tuple[Sequence[Vector | None], str | None]]]
@@ -53,11 +53,6 @@ def _notify(listener: Listener, scope: Scope, receipt: Receipt) -> None:
         listener(scope, receipt)
     except Exception:
         _log.exception("A listener of the store failed.")
-
-
-def _erases(write: Write) -> bool:
-    """Return whether a write removes every trace of something."""
-    return isinstance(write, ClearHistory) or (isinstance(write, Delete) and write.erase)
 
 
 async def _with_vectors(writes: tuple[Write, ...], embed: Embed) -> tuple[tuple[Write, ...], str | None]:
@@ -123,11 +118,10 @@ class Store:
         clock: Clock,
         *,
         view_bytes: int = 256 * 2**20,
-        snapshots: Path | None = None,
+        snapshots: Snapshots | None = None,
         defaults: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> None:
-        """Use a backend. ``snapshots`` is the store's file, beside which views are stored; None stores none."""
-        from longmind.store.search.snapshots import SnapshotFolder
+        """Use a backend. ``snapshots`` is where large views are stored; None stores none."""
         from longmind.store.search.views import Views
 
         self.owner = Owner()
@@ -137,8 +131,7 @@ class Store:
         """Called after every write of this process, once it is durable. They run in line, so they must be quick."""
         self.defaults = defaults or {}
         """Settings of the memory systems that hold for every agent unless it has its own, by system and setting."""
-        stored = SnapshotFolder(snapshots) if snapshots is not None and SnapshotFolder.supported() else None
-        self._views = Views(backend, view_bytes, stored)
+        self._views = Views(backend, view_bytes, snapshots)
 
     @property
     def backend(self) -> Backend:
@@ -187,7 +180,7 @@ class Store:
             return Batch(scope, batch_id, at, ready, actor, reason, operation is not None, space, asked)
 
         with telemetry.span("longmind.store.apply", {"longmind.agent": scope.agent, "longmind.writes": len(writes)}):
-            async with self._views.erasing(scope) if any(map(_erases, writes)) else nullcontext():
+            async with self._views.erasing(scope) if any(map(erases, writes)) else nullcontext():
                 if embed is None:
                     receipt = await self.backend.apply(batch(tuple(writes), None))
                 else:

@@ -9,6 +9,7 @@ from longmind.clock import Clock
 from longmind.store.base import Batch, Feed, Head, Receipt, Scrubbed, Space
 from longmind.store.postgres import checks, erasure, feed, history, reads, writer
 from longmind.store.postgres.database import Database
+from longmind.store.postgres.snapshots import PostgresSnapshots
 from longmind.store.postgres.spaces import VectorSpaces
 from longmind.store.postgres.statistics import Statistics
 from longmind.types import Change, Direction, Filter, Link, Memory, Order, Page, Scope, Stats
@@ -109,6 +110,9 @@ class PostgresBackend:
 
     async def close(self) -> None:
         await self._pooled.close()
+
+    def snapshots(self) -> PostgresSnapshots:
+        return PostgresSnapshots(self._database)
 
     # -- the power to change the embedder ----------------------------------------------------------------------------
 

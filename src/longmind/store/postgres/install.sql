@@ -67,7 +67,8 @@ GRANT SELECT ON {schema}._yoyo_migration TO {role};
 -- name: grant_memories
 -- Let the role work with what agents hold.
 GRANT SELECT, INSERT, UPDATE, DELETE
-ON {schema}.scopes, {schema}.memories, {schema}.links, {schema}.journal, {schema}.operations, {schema}.vectors TO {role};
+ON {schema}.scopes, {schema}.memories, {schema}.links, {schema}.journal, {schema}.operations, {schema}.vectors,
+{schema}.view_snapshots TO {role};
 
 -- name: grant_spaces
 -- Let the role read vector spaces, hold their rows, and declare the first; another embedder is the owner's decision.

@@ -16,9 +16,9 @@ from typing import Any
 from longmind.clock import as_utc
 from longmind.errors import StoreUnavailable
 from longmind.store import refusals
-from longmind.store.base import Batch, Put, Receipt, Touch
+from longmind.store.base import Batch, Put, Receipt, Touch, erases
 from longmind.store.plan import WritePlan, as_stored, plan_batch
-from longmind.store.postgres import flush
+from longmind.store.postgres import flush, snapshots
 from longmind.store.postgres.binary import halfvecs, uuids, valid_ids
 from longmind.store.postgres.database import ATTEMPTS, Connection, Database
 from longmind.store.postgres.driver import load_queries, psycopg
@@ -136,6 +136,8 @@ async def _transact(database: Database, batch: Batch) -> Receipt:
                     known = await _begin(connection, batch)
                     if isinstance(known, Receipt):
                         return known
+                    if any(map(erases, batch.writes)):
+                        await snapshots.take_back(connection, batch.scope)
                     unsure = known  # from here on a lost connection leaves the outcome open
                     await flush.store(connection, batch, known, database.halfvec)
                 return known.receipt()

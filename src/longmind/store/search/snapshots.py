@@ -12,20 +12,21 @@ import hashlib
 import json
 import os
 import time
-import zlib
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
-from dataclasses import asdict, dataclass
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import IO
 
 from longmind.errors import StoreUnavailable
 from longmind.private_files import create_folder, open_private
-from longmind.store.base import Head
-from longmind.store.search.packed import CapturedView, PackedView, pack, unpack
+from longmind.store.search.packed import CapturedView, pack, unpack
+from longmind.store.search.snapshot_format import (
+    SnapshotHeader,
+    read_header,
+    read_snapshot,
+    viewer_name,
+    write_snapshot,
+)
 from longmind.store.search.view import View
 from longmind.text.index_terms import ANALYSIS_VERSION
 from longmind.types import Scope
@@ -35,40 +36,14 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-_MAGIC = b"longmind view 1\n"
 _LOCK, _SNAPSHOT, _UNFINISHED = "lock", ".view", ".new"
 _UNUSED_SECONDS = 30 * 86_400
 """How long a snapshot is kept that nobody reads."""
 _LOCK_SECONDS, _LOCK_POLL = 30.0, 0.02
-_NAMES = "names"
-_GROWING = ("column ", "vectors small", "vectors scale")
-
-
-@dataclass(frozen=True, slots=True)
-class SnapshotHeader:
-    """What a snapshot says of itself."""
-
-    store: int
-    """The inode of the store's file: another file in its place has other rows."""
-    analysis: int
-    """The version of the text analyser."""
-    seq: int
-    epoch: int
-    mark: str
-    """A hash of the journal's line with the number ``seq``."""
-    rows: int
-    space: str | None
-    dimensions: int
-    arrays: tuple[tuple[str, str, tuple[int, ...], int], ...]
-    """Name, type, shape and CRC-32 of each array, in the order of the file."""
-
-    @property
-    def head(self) -> Head:
-        return Head(self.seq, self.epoch)
 
 
 class SnapshotFolder:
-    """The snapshots of one store. Every method but ``erasing`` blocks: call it in a thread."""
+    """The files of one store. Every method but ``erasing`` blocks: call it in a thread."""
 
     def __init__(self, store: Path) -> None:
         self._store = store
@@ -83,7 +58,7 @@ class SnapshotFolder:
         """Return the header of the snapshot of a scope; None if there is none that this version can read."""
         try:
             with self._path(scope).open("rb") as file:
-                header = _read_header(file)
+                header = read_header(file, os.fstat(file.fileno()).st_size)
         except (OSError, ValueError, TypeError, KeyError):
             return None
         usable = header.store == self._inode() and header.analysis == ANALYSIS_VERSION
@@ -94,18 +69,11 @@ class SnapshotFolder:
         path = self._path(scope)
         try:
             with path.open("rb") as file:
-                if _read_header(file) != header:
-                    return None
-                arrays = {name: _read_array(file, name, dtype, shape, crc) for name, dtype, shape, crc in header.arrays}
-                if file.read(1):
-                    return None
+                packed = read_snapshot(file, os.fstat(file.fileno()).st_size, header)
             os.utime(path)
-            names = json.loads(arrays.pop(_NAMES).tobytes())
-            if len(names["ids"]) != header.rows:
-                return None
         except (OSError, ValueError, KeyError):
             return None
-        return unpack(PackedView(header.head, header.space, header.dimensions, names, arrays))
+        return unpack(packed)
 
     def begin(self, scope: Scope) -> IO[bytes]:
         """Make the file of a new snapshot, which from now on an erasure removes."""
@@ -118,7 +86,7 @@ class SnapshotFolder:
         unfinished = self._unfinished(scope)
         try:
             with file:
-                _write(file, pack(captured), self._inode(), mark)
+                write_snapshot(file, pack(captured), self._inode(), mark)
             with self._locked():
                 self._remove_unused()
                 os.replace(unfinished, self._path(scope))
@@ -181,8 +149,7 @@ class SnapshotFolder:
         return self._store.stat().st_ino
 
     def _path(self, scope: Scope) -> Path:
-        viewer = hashlib.sha256(json.dumps([scope.user, scope.all_users]).encode()).hexdigest()[:16]
-        return self._folder / f"{_agent_name(scope)}-{viewer}{_SNAPSHOT}"
+        return self._folder / f"{_agent_name(scope)}-{viewer_name(scope)}{_SNAPSHOT}"
 
     def _unfinished(self, scope: Scope) -> Path:
         return self._path(scope).with_suffix(f".{os.getpid()}-{id(self):x}{_UNFINISHED}")
@@ -201,50 +168,28 @@ def _agent_name(scope: Scope) -> str:
     return hashlib.sha256(json.dumps([scope.tenant, scope.agent]).encode()).hexdigest()[:32]
 
 
-def _write(file: IO[bytes], packed: PackedView, store: int, mark: str) -> None:
-    names = np.frombuffer(json.dumps(dict(packed.names)).encode(), np.uint8)
-    arrays = {_NAMES: names, **{name: np.ascontiguousarray(array) for name, array in packed.arrays.items()}}
-    header = SnapshotHeader(
-        store=store,
-        analysis=ANALYSIS_VERSION,
-        seq=packed.head.seq,
-        epoch=packed.head.epoch,
-        mark=mark,
-        rows=packed.rows,
-        space=packed.space,
-        dimensions=packed.dimensions,
-        arrays=tuple((name, a.dtype.str, a.shape, zlib.crc32(_bytes_of(a))) for name, a in arrays.items()),
-    )
-    text = json.dumps(asdict(header)).encode()
-    file.write(_MAGIC + len(text).to_bytes(8, "little") + zlib.crc32(text).to_bytes(4, "little") + text)
-    for array in arrays.values():
-        file.write(_bytes_of(array))
+class FolderSnapshots:
+    """The snapshots of a store in a file."""
 
+    def __init__(self, store: Path) -> None:
+        self._folder = SnapshotFolder(store)
 
-def _read_header(file: IO[bytes]) -> SnapshotHeader:
-    """Read the header; ``ValueError`` if there is none."""
-    if file.read(len(_MAGIC)) != _MAGIC:
-        raise ValueError("no snapshot of this version")
-    size, crc = int.from_bytes(file.read(8), "little"), int.from_bytes(file.read(4), "little")
-    if size > os.fstat(file.fileno()).st_size:
-        raise ValueError("the header is damaged")
-    text = file.read(size)
-    if zlib.crc32(text) != crc:
-        raise ValueError("the header is damaged")
-    values = json.loads(text)
-    values["arrays"] = tuple((name, dtype, tuple(shape), crc) for name, dtype, shape, crc in values["arrays"])
-    return SnapshotHeader(**values)
+    async def header(self, scope: Scope) -> SnapshotHeader | None:
+        return await asyncio.to_thread(self._folder.header, scope)
 
+    async def load(self, scope: Scope, header: SnapshotHeader) -> View | None:
+        return await asyncio.to_thread(self._folder.load, scope, header)
 
-def _read_array(file: IO[bytes], name: str, dtype: str, shape: tuple[int, ...], crc: int) -> NDArray[Any]:
-    """Read an array; ``ValueError`` if it is damaged. One that new rows are added to gets room for some."""
-    room = shape[0] // 16 if name.startswith(_GROWING) else 0
-    array = np.zeros((shape[0] + room, *shape[1:]), np.dtype(dtype))
-    read = array[: shape[0]]
-    if file.readinto(_bytes_of(read)) != read.nbytes or zlib.crc32(_bytes_of(read)) != crc:  # type: ignore[attr-defined]
-        raise ValueError("an array is damaged")
-    return array
+    async def begin(self, scope: Scope) -> Callable[[CapturedView, str], Awaitable[bool]]:
+        file = await asyncio.to_thread(self._folder.begin, scope)
 
+        async def write(captured: CapturedView, mark: str) -> bool:
+            return await asyncio.to_thread(self._folder.write, file, scope, captured, mark)
 
-def _bytes_of(array: NDArray[Any]) -> memoryview:
-    return array.reshape(-1).view(np.uint8).data
+        return write
+
+    async def remove(self) -> int:
+        return await asyncio.to_thread(self._folder.remove)
+
+    def erasing(self, scope: Scope) -> AbstractAsyncContextManager[None]:
+        return self._folder.erasing(scope)

@@ -20,7 +20,7 @@ from longmind.errors import LongmindError
 from longmind.pacing import Pace
 from longmind.store.base import Backend, Feed, Head, IndexRow
 from longmind.store.search.packed import capture
-from longmind.store.search.snapshots import SnapshotFolder
+from longmind.store.search.snapshot_format import Snapshots
 from longmind.store.search.view import View
 from longmind.text.index_terms import ANALYSIS_VERSION, index_terms
 from longmind.types import Scope
@@ -42,7 +42,7 @@ _MOST_WIDENED = 64
 class Views:
     """A cache of views over one backend."""
 
-    def __init__(self, backend: Backend, max_bytes: int, snapshots: SnapshotFolder | None = None) -> None:
+    def __init__(self, backend: Backend, max_bytes: int, snapshots: Snapshots | None = None) -> None:
         self._backend = backend
         self._snapshots = snapshots
         self._stored: dict[Scope, int] = {}
@@ -97,7 +97,7 @@ class Views:
     async def remove_snapshots(self) -> int:
         """Remove every snapshot of the store. Return how many there were."""
         self._stored.clear()
-        return await asyncio.to_thread(self._snapshots.remove) if self._snapshots is not None else 0
+        return await self._snapshots.remove() if self._snapshots is not None else 0
 
     async def finish(self) -> None:
         """Wait until the snapshots under way are stored."""
@@ -142,7 +142,7 @@ class Views:
         """Return the view of a snapshot; None if there is none that fits the journal, or it would save nothing."""
         if self._snapshots is None or head.seq < SNAPSHOT_ROWS:
             return None
-        header = await asyncio.to_thread(self._snapshots.header, scope)
+        header = await self._snapshots.header(scope)
         if header is None or header.epoch != head.epoch or not 0 <= head.seq - header.seq < header.rows // 2:
             return None
         space = await self._backend.space()
@@ -150,7 +150,7 @@ class Views:
             return None
         if header.mark != await self._mark(scope, header.seq):
             return None  # the store was set back to an earlier state and has gone another way
-        view = await asyncio.to_thread(self._snapshots.load, scope, header)
+        view = await self._snapshots.load(scope, header)
         if view is not None:
             self._stored[scope] = header.seq
         return view
@@ -172,16 +172,16 @@ class Views:
             self._storing[scope] = task = asyncio.create_task(self._store(self._snapshots, scope))
             task.add_done_callback(lambda _: self._storing.pop(scope, None))
 
-    async def _store(self, snapshots: SnapshotFolder, scope: Scope) -> None:
+    async def _store(self, snapshots: Snapshots, scope: Scope) -> None:
         """Write the snapshot of a view. If that fails the next process reads every row, and the log says why."""
         try:
-            file = await asyncio.to_thread(snapshots.begin, scope)
-            # Whatever is erased from here on removes the file; whatever was erased before is dead in the view now.
+            write = await snapshots.begin(scope)
+            # Whatever is erased from here on takes it back; whatever was erased before is dead in the view now.
             async with self._lock(scope):
                 view = await self._caught_up(scope, await self._backend.head(scope))
                 captured = await asyncio.to_thread(capture, view, view.postings.segments())
             mark = await self._mark(scope, captured.head.seq)
-            stored = await asyncio.to_thread(snapshots.write, file, scope, captured, mark)
+            stored = await write(captured, mark)
             if stored:
                 self._stored[scope] = captured.head.seq
             else:

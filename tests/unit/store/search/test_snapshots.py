@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from longmind.store.base import Put, Space
 from longmind.store.search import vectors, views
 from longmind.store.search.ranking import by_text, by_vector
-from longmind.store.search.snapshots import SnapshotFolder
+from longmind.store.search.snapshots import FolderSnapshots, SnapshotFolder
 from longmind.store.search.view import View
 from longmind.store.sqlite import SqliteBackend
 from longmind.store.store import Store
@@ -47,7 +47,7 @@ def path(tmp_path: Path) -> Path:
 @asynccontextmanager
 async def opened(path: Path) -> AsyncIterator[Store]:
     """A store as another process would open it: with no view in memory."""
-    store = Store(await SqliteBackend.open(path, clock=CLOCK), CLOCK, snapshots=path)
+    store = Store(await SqliteBackend.open(path, clock=CLOCK), CLOCK, snapshots=FolderSnapshots(path))
     await store.backend.declare_space(SPACE)  # type: ignore[attr-defined]
     try:
         yield store

@@ -115,6 +115,21 @@ CREATE TABLE spaces (
 CREATE UNIQUE INDEX spaces_one_active ON spaces (active) WHERE active;
 CREATE UNIQUE INDEX spaces_one_building ON spaces (active) WHERE NOT active;
 
+-- Snapshots of large views, a cache: part 0 is the header, -1 announces one that is being made. Not in the write-ahead
+-- log: a crash of the server empties the table, and what is erased is in no archive of the log.
+CREATE UNLOGGED TABLE view_snapshots (
+    tenant text COLLATE "C" NOT NULL,
+    agent text COLLATE "C" NOT NULL,
+    viewer text COLLATE "C" NOT NULL,
+    snapshot uuid NOT NULL,
+    part integer NOT NULL,
+    content bytea NOT NULL,
+    used_at timestamptz NOT NULL,
+    PRIMARY KEY (tenant, agent, viewer, snapshot, part)
+);
+
+ALTER TABLE view_snapshots ALTER COLUMN content SET STORAGE EXTERNAL;
+
 CREATE TABLE keys (
     id text COLLATE "C" NOT NULL,
     tenant text COLLATE "C" NOT NULL,
@@ -186,6 +201,11 @@ ALTER TABLE vectors ENABLE ROW LEVEL SECURITY;
 ALTER TABLE vectors FORCE ROW LEVEL SECURITY;
 CREATE POLICY own_tenant ON vectors USING (tenant = current_setting('longmind.tenant', true));
 CREATE POLICY all_tenants ON vectors TO CURRENT_USER USING (coalesce(current_setting('longmind.tenant', true), '') = '');
+
+ALTER TABLE view_snapshots ENABLE ROW LEVEL SECURITY;
+ALTER TABLE view_snapshots FORCE ROW LEVEL SECURITY;
+CREATE POLICY own_tenant ON view_snapshots USING (tenant = current_setting('longmind.tenant', true));
+CREATE POLICY all_tenants ON view_snapshots TO CURRENT_USER USING (coalesce(current_setting('longmind.tenant', true), '') = '');
 
 ALTER TABLE keys ENABLE ROW LEVEL SECURITY;
 ALTER TABLE keys FORCE ROW LEVEL SECURITY;
