@@ -18,10 +18,13 @@ from longmind.store.search.okapi import K1, B
 from longmind.store.search.term_cache import TermRows
 from longmind.store.search.threads import REACH, WEIGHTS, surroundings
 from longmind.store.search.view import View
+from longmind.text.index_terms import ASKS, mark_hash
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int32]
 Terms = Sequence[tuple[int, float]]
+ASKED = 0.6
+"""How much more the turn before counts in the surroundings of a turn if it is a question: a reply belongs to it."""
 
 
 @dataclass(slots=True)
@@ -84,7 +87,10 @@ def score_all_rows(view: View, terms: Terms) -> WordScores:
         own[number, threads.place[rows]] = counts
         units = np.bincount(number * threads.units + threads.unit[rows], counts, len(present_terms) * threads.units)
         by_unit[:] = units.reshape(by_unit.shape)
-    near = surroundings(own)
+    near, replies = surroundings(own), _replies(view)
+    near[:, 1:] += own[:, :-1] * replies[1:]
+    near_length = threads.near_length.copy()
+    near_length[1:] += threads.length[:-1] * replies[1:]
     weights = np.array([weight for _, weight, _ in present_terms], np.float32)
     term_weights = weights * np.array([found.idf for *_, found in present_terms], np.float32)
     holding = np.count_nonzero(by_unit if threads.said_units is None else by_unit[:, threads.said_units], axis=1)
@@ -98,7 +104,7 @@ def score_all_rows(view: View, terms: Terms) -> WordScores:
         term_weights=term_weights,
         missing=_missing(view, terms, present_terms),
         own_score=saturated(own, term_weights, threads.length, view.mean_length)[threads.place],
-        near_score=saturated(near, term_weights, threads.near_length, threads.near_mean)[threads.place],
+        near_score=saturated(near, term_weights, near_length, threads.near_mean)[threads.place],
         session_score=sessions[threads.unit],
     )
 
@@ -118,10 +124,12 @@ def score_some_rows(view: View, terms: Terms, rows: Ints, around: Ints) -> WordS
     place[codes] = np.arange(len(codes))
     holding = np.zeros(len(present_terms), np.float32)
     units = max(view.units, 1)
+    before = around[:, REACH - 1]
+    asked = np.float32(ASKED) * np.isin(before, view.postings.find(mark_hash(ASKS))[0])
     for number, (_, _, (at, counts, said, _)) in enumerate(present_terms):
         found_around = _counted(at, counts, around, scratch)
         own[number] = found_around[:, REACH]
-        near[number] = found_around @ kernel
+        near[number] = found_around @ kernel + asked * found_around[:, REACH - 1]
         totals = np.bincount(place[thread[at]], weights=counts, minlength=len(codes)).astype(np.float32)
         by_unit[number] = np.where(codes[unit_of_row] < 0, own[number], totals[unit_of_row])
         holding[number] = units * -math.expm1(-said / units)
@@ -129,7 +137,8 @@ def score_some_rows(view: View, terms: Terms, rows: Ints, around: Ints) -> WordS
     term_weights = weights * np.array([found.idf for *_, found in present_terms], np.float32)
     rarity = np.log1p((units - holding + 0.5) / (holding + 0.5)).astype(np.float32)
     lengths = view.column("length")
-    near_lengths = np.where(around < view.rows, lengths[np.minimum(around, view.rows - 1)], 0) @ kernel
+    lengths_around = np.where(around < view.rows, lengths[np.minimum(around, view.rows - 1)], 0)
+    near_lengths = lengths_around @ kernel + asked * lengths_around[:, REACH - 1]
     reach = float(kernel.sum()) if units < view.said else 1.0
     return WordScores(
         terms=[term for term, *_ in present_terms],
@@ -144,6 +153,15 @@ def score_some_rows(view: View, terms: Terms, rows: Ints, around: Ints) -> WordS
             by_unit, weights * rarity, view.unit_lengths_of(rows), view.mean_length * view.said / units
         ),
     )
+
+
+def _replies(view: View) -> Floats:
+    """Return ``ASKED`` at the places after a question, in the layout of the threads; 0 elsewhere."""
+    threads, asking = view.threads, view.postings.find(mark_hash(ASKS))[0]
+    replies = np.zeros(threads.size, np.float32)
+    replies[np.minimum(threads.place[asking] + 1, threads.size - 1)] = ASKED
+    replies[-1] = 0
+    return replies
 
 
 def _counted(at: Ints, counts: Floats, rows: Ints, scratch: Floats) -> Floats:

@@ -141,6 +141,21 @@ def test_a_large_view_gives_the_rows_it_looks_at_the_same_numbers(large: int, mo
     assert not view.blank().any(), "the scratch must be left empty"
 
 
+@pytest.mark.parametrize(("whole", "large"), [(100, 100), (1, 100), (1, 1)])
+def test_a_reply_gets_more_words_of_the_question_before_it(
+    whole: int, large: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(arms, "WHOLE", whole)
+    monkeypatch.setattr(arms, "LARGE", large)
+    turns = ["red river house?", "moon stone", "cat dog tree"]
+    view = view_of([made(text, session=s, day=0) for s in ("s", "t") for text in turns])
+    plain = view_of([made(text.strip("?"), session=s, day=0) for s in ("s", "t") for text in turns])
+    asked, told = (look(v, "red river house") for v in (view, plain))
+    assert asked.words.near(1).tolist() == pytest.approx([1.2] * 3)
+    assert told.words.near(1).tolist() == pytest.approx([0.6] * 3)
+    assert asked.words.near(2).tolist() == told.words.near(2).tolist()
+
+
 def test_a_row_of_a_large_view_is_listed_for_the_words_around_it(monkeypatch: pytest.MonkeyPatch) -> None:
     talk = ["red river", "red house", "moon stone", "river house", "red river house"]
     all_ = [made(text, session="talk", day=0) for text in talk]
