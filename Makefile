@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: run test setup lint bench soak isolation lock clean client-typescript mcp-packages mcp-conformance api-fuzz test-adapters
+.PHONY: run test setup lint bench soak isolation lock clean console-pictures client-typescript mcp-packages mcp-conformance api-fuzz test-adapters
 
 run: $(VENV)/.installed  ## install what is needed and start the server on a store of its own with sample data
 	$(BIN)/longmind serve --sample --url .run/memory.db
@@ -51,6 +51,10 @@ $(VENV)/.installed: pyproject.toml requirements.lock models/pyproject.toml
 	$(PIP) install --quiet --no-deps --requirement requirements.lock
 	$(PIP) install --quiet --no-deps --no-build-isolation --editable . --editable models
 	touch $@
+
+console-pictures: $(VENV)/.installed  ## the pictures of the console's pages in the documentation, taken anew in a browser
+	$(BIN)/python -m tools.chromium
+	LONGMIND_SCREENSHOTS=docs/images/console $(BIN)/python -m pytest tests/console/test_pages.py -k picture
 
 client-typescript: $(VENV)/.installed  ## generate the TypeScript client from the OpenAPI document, and compile it; needs node and npm
 	$(BIN)/python -m tools.openapi clients/typescript/openapi.json

@@ -8,8 +8,11 @@ but the server for anything. ``LONGMIND_SCREENSHOTS=folder`` writes a picture of
 from __future__ import annotations
 
 import asyncio
+import fcntl
+import os
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -20,11 +23,25 @@ from tests.console.sample import AGENT, fill
 from tests.console.small_sample import SMALL, fill_small
 
 
+def _filled_once(folder: Path) -> Path:
+    """Return a store with the sample. The processes of a test run have folders beside each other and fill one store."""
+    parallel = "PYTEST_XDIST_WORKER" in os.environ
+    store = (folder.parent if parallel else folder) / "console-sample" / "memory.db"
+    store.parent.mkdir(exist_ok=True)
+    filled = store.with_suffix(".filled")
+    with store.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not filled.exists():
+            fill(store)
+            filled.touch()
+    return store
+
+
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server on a store with sample data, without keys."""
     store = tmp_path_factory.mktemp("console") / "memory.db"
-    fill(store)
+    shutil.copy(_filled_once(tmp_path_factory.getbasetemp()), store)
     with serving(store, "--tools", "tests.console.work_sample:tools") as running:
         yield running
 
@@ -44,7 +61,7 @@ def started_browser() -> Iterator[tuple[Any, asyncio.AbstractEventLoop]]:
         pytest.skip("there is no chromium; on Debian: apt-get install chromium")
     quiet = ["--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
     with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=chromium, args=quiet)
+        started = playwright.chromium.launch(executable_path=chromium, args=quiet, timeout=6 * PATIENCE_MS)
         loop = asyncio.get_running_loop()
         asyncio._set_running_loop(None)
         yield started, loop

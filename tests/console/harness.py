@@ -32,6 +32,7 @@ class Server:
 
     address: str
     store: Path
+    pid: int
     longmind: Any = None
 
     def memory(self, agent: str = AGENT, user: str | None = None) -> Any:
@@ -59,7 +60,7 @@ def serving(store: Path, *options: str) -> Iterator[Server]:
     try:
         address = re.search(r"http://[0-9.:]+", next(line for line in output if "http" in line))
         assert address is not None
-        server = Server(address[0], store)
+        server = Server(address[0], store, process.pid)
         yield server
         server.close()
     finally:
@@ -87,3 +88,5 @@ class Watch:
 
 
 Open = Callable[..., Any]
+ELEMENTS = "Object.keys(document.querySelector('#app')._vnode.component.proxy.elements).length"
+"""How many elements NiceGUI keeps of a page, those that are not shown included."""

@@ -23,6 +23,7 @@ def photograph(page: Any, path: Path, tallest: int) -> None:
     """Write a picture of a page from its top, at most so many pixels high."""
     width = page.viewport_size["width"]
     page.set_viewport_size({"width": width, "height": min(page.evaluate("document.body.scrollHeight"), tallest)})
+    page.evaluate("window.scrollTo(0, 0)")
     page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
     session = page.context.new_cdp_session(page)
     taken = session.send("Page.captureScreenshot", {"format": "png", "optimizeForSpeed": True})

@@ -5,12 +5,14 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
 from tests.console.harness import PATIENCE_MS, Server, Watch, serving
+from tests.console.test_pages import barriers
 
 from longmind.console.sessions import COOKIE, LIFETIME_SECONDS, Sessions
 from longmind.console.sign_in import local_path
@@ -40,12 +42,17 @@ def guarded(keys: dict[str, str]) -> Iterator[Server]:
         yield running
 
 
+get = partial(httpx2.get, timeout=PATIENCE_MS / 1000)
+
+
 def post(address: str, path: str, fields: dict[str, str], **headers: str) -> httpx2.Response:
-    return httpx2.post(f"{address}{path}", data=fields, headers=headers, follow_redirects=False)
+    return httpx2.post(
+        f"{address}{path}", data=fields, headers=headers, follow_redirects=False, timeout=PATIENCE_MS / 1000
+    )
 
 
 def test_without_a_session_every_page_leads_to_the_sign_in(guarded: Server) -> None:
-    response = httpx2.get(f"{guarded.address}/?agent=x", follow_redirects=False)
+    response = get(f"{guarded.address}/?agent=x", follow_redirects=False)
     assert response.status_code == 303
     assert response.headers["location"] == "/sign-in?next=%2F%3Fagent%3Dx"
 
@@ -84,7 +91,7 @@ def upgrade(server: Server, origin: str | None) -> int:
     if origin is not None:
         headers["Origin"] = origin
     url = f"{server.address}/_nicegui_ws/socket.io/?EIO=4&transport=websocket&client_id=x&implicit_handshake=true"
-    with httpx2.stream("GET", url, headers=headers) as response:
+    with httpx2.stream("GET", url, headers=headers, timeout=PATIENCE_MS / 1000) as response:
         return response.status_code
 
 
@@ -99,19 +106,19 @@ def test_a_websocket_needs_a_session(guarded: Server) -> None:
 
 
 def test_a_page_by_another_name_of_this_machine_is_refused(server: Server) -> None:
-    assert httpx2.get(server.address, headers={"Host": "rebound.example"}).status_code == 403
+    assert get(server.address, headers={"Host": "rebound.example"}).status_code == 403
 
 
 def test_what_is_not_the_consoles_stays_the_servers(server: Server) -> None:
     for path in ("/v1/nothing", "/nothing", "/v1"):
-        answer = httpx2.get(server.address + path)
+        answer = get(server.address + path)
         assert (answer.status_code, answer.headers["content-type"]) == (404, "application/problem+json"), path
-    assert httpx2.put(server.address + "/v1/agents").status_code == 405
-    assert httpx2.get(server.address + "/healthz").json() == {"status": "ok"}
+    assert httpx2.put(server.address + "/v1/agents", timeout=PATIENCE_MS / 1000).status_code == 405
+    assert get(server.address + "/healthz").json() == {"status": "ok"}
 
 
 def test_the_headers_of_a_page(server: Server) -> None:
-    first, second = (httpx2.get(server.address) for _ in range(2))
+    first, second = (get(server.address) for _ in range(2))
     policy = first.headers["content-security-policy"]
     assert "default-src 'none'" in policy
     assert "unsafe-inline" not in policy.partition("style-src")[0]
@@ -142,8 +149,39 @@ def test_signing_in_and_out_in_the_browser(guarded: Server, keys: dict[str, str]
     assert watch.problems == []
 
 
+def test_the_audit_lists_accesses_and_filters_them(guarded: Server, keys: dict[str, str], browser: Any) -> None:
+    with httpx2.Client(base_url=f"{guarded.address}/v1", timeout=PATIENCE_MS / 1000) as client:
+        for name, status in (("admin", 200), ("reader", 403)):
+            answer = client.get("/keys", headers={"Authorization": f"Bearer {keys[name]}"})
+            assert answer.status_code == status
+    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    context.set_default_timeout(PATIENCE_MS)
+    page = context.new_page()
+    watch = Watch(guarded.address.removeprefix("http://"))
+    watch.follow(page)
+    page.goto(f"{guarded.address}/admin?tab=audit")
+    page.get_by_label("API key").fill(keys["admin"])
+    page.get_by_role("button", name="Sign in").click()
+    table = page.get_by_role("table", name="accesses")
+    refused = table.locator("tbody tr", has_text="403").first
+    refused.wait_for()
+    assert "keys.list" in refused.inner_text()
+    assert "127.0.0.1" in refused.inner_text()
+    assert table.locator("tbody tr").count() > 2
+    assert barriers(page) == []
+    page.get_by_label("Operation, such as recall.recall").fill("keys.list")
+    page.keyboard.press("Enter")
+    page.wait_for_function(
+        "() => [...document.querySelectorAll('[aria-label=accesses] tbody tr')]"
+        ".every(e => e.innerText.includes('keys.list'))"
+    )
+    assert table.locator("tbody tr").count() >= 2
+    context.close()
+    assert watch.problems == []
+
+
 def test_a_key_shows_only_what_it_reaches(guarded: Server, keys: dict[str, str]) -> None:
-    with httpx2.Client(base_url=guarded.address) as client:
+    with httpx2.Client(base_url=guarded.address, timeout=PATIENCE_MS / 1000) as client:
         client.post("/sign-in", data={"key": keys["reader"]}, headers={"Origin": guarded.address})
         assert "helper" in client.get("/").text
         refused = client.get("/", params={"agent": "other"}).text

@@ -21,6 +21,30 @@ def test_g_and_a_letter_go_to_a_page(open_page: Open) -> None:
     assert "user=alice" in page.url
 
 
+def test_a_memory_is_found_and_looked_at_with_the_keyboard_alone(open_page: Open, small: str) -> None:
+    page = open_page("overview", agent=small, user="alice")
+    with page.expect_navigation():
+        page.keyboard.press("g")
+        page.keyboard.press("e")
+    page.wait_for_function("window.did_handshake === true")
+    page.keyboard.press("/")
+    page.keyboard.type("Which animal hates rain?")
+    page.keyboard.press("Enter")
+    page.locator(".lm-hit").first.wait_for()
+    for _ in range(20):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.matches('.lm-opener')"):
+            break
+    assert "Rex" in page.evaluate("document.activeElement.innerText")
+    page.keyboard.press("Enter")
+    sheet = page.get_by_role("dialog", name="Memory")
+    sheet.wait_for()
+    assert page.evaluate("document.querySelector('.q-dialog').contains(document.activeElement)")
+    page.keyboard.press("Escape")
+    sheet.wait_for(state="detached")
+    page.wait_for_function("document.activeElement.matches('.lm-opener')")
+
+
 def test_the_theme_is_switched_and_kept(open_page: Open) -> None:
     page = open_page("overview", theme="light")
     assert page.evaluate("document.body.classList.contains('body--light')")

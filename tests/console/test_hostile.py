@@ -13,6 +13,8 @@ from longmind.types import Document
 
 _AGENT = "attacked"
 _HARMED = "window.harmed === undefined && Object.prototype.harmed === undefined"
+_WITHOUT_TEXT = {"playground", "admin", "consolidation"}
+"""Pages that show no memory before something is pressed."""
 _ELEMENTS = "iframe, object, embed, base, video, details, form:not([action='/sign-out']), meta[http-equiv], main script"
 
 
@@ -38,6 +40,25 @@ def attacked(server: Server) -> dict[str, str]:
         with memory.episodic.episode(short) as episode:
             episode.record(short)
         memory.working.put(short[:60].replace("/", "_") or "x", text[:500])
+    for text in HOSTILE[:8]:
+        memory.dialogue.add(text, text, session="said")
+    memory.procedural.store(
+        {
+            "name": "attack",
+            "purpose": HOSTILE[0],
+            "category": HOSTILE[2],
+            "parameters": {"type": "object", "properties": {"city": {"type": "string", "description": HOSTILE[3]}}},
+            "steps": [{"name": "search", "use": "find_trains", "args": {"city": HOSTILE[1]}}],
+        },
+        why=HOSTILE[7],
+    )
+    memory.procedural.execute("attack", {"city": HOSTILE[4]})
+    assert server.longmind is not None
+    announced = server.longmind.agent(_AGENT).episodic
+    with announced.episode(_short(HOSTILE[0]), type="announcer_day") as episode:
+        for number, text in enumerate(HOSTILE[:8]):
+            post = {"id": str(number), "author": _short(text), "text": text, "created_at": "2026-03-04T15:05:00Z"}
+            episode.record(_short(text), type="post", data={"record": post})
     memory.update(stored[0].id, tags=["<b>", "{{ harmed=1 }}"], reason="<script>window.harmed=1</script>")
     return {memory.content: memory.id for memory in stored}
 
@@ -54,6 +75,8 @@ def test_every_page_shows_them_as_text(open_page: Open, attacked: dict[str, str]
     page = open_page(name, agent=_AGENT)
     page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
     unharmed(page)
+    if name not in _WITHOUT_TEXT:
+        assert "harmed" in page.locator("main.lm").inner_text()
 
 
 def test_all_two_hundred_in_the_list_and_in_a_sheet(open_page: Open, attacked: dict[str, str]) -> None:

@@ -21,6 +21,8 @@ _SCENES = {
     "admin": {"tab": "configuration"},
 }
 """What is chosen on pages whose beginning shows little."""
+_DRAWN = """() => document.fonts.status === "loaded"
+    && [...document.querySelectorAll(".lm-chart")].every((chart) => chart.querySelector("svg"))"""
 _KIND_COLOURS = """() => [...document.querySelectorAll(".lm-kind")].filter((badge) => {
     const name = badge.innerText.trim().replaceAll(" ", "_");
     const probe = document.createElement("i");
@@ -67,11 +69,11 @@ def test_a_page_without_data(open_page: Open, name: str) -> None:
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", ["wide", "phone"])
 def test_a_picture_of_a_page(open_page: Open, name: str, theme: str, width: str) -> None:
-    page = open_page(name, theme=theme, width=width, **_SCENES.get(name, {}))
+    page = open_page(name, theme=theme, width=width, session=f"{theme}-{width}", **_SCENES.get(name, {}))
     if name == "playground":
-        page.get_by_label("Message", exact=True).fill("Where does Rex sleep when I work late?")
+        page.get_by_label("Message", exact=True).fill("What is my dog called?")
         page.keyboard.press("Enter")
         page.locator(".lm-chat-note").first.wait_for()
-    page.wait_for_load_state("networkidle")
+    page.wait_for_function(_DRAWN)
     assert SCREENSHOTS is not None
     photograph(page, Path(SCREENSHOTS) / f"{name}-{theme}-{width}.png", _TALLEST[width])

@@ -33,6 +33,20 @@ def test_a_procedure_is_run_and_its_step_refused(open_page: Open, server: Server
     assert procedural(server).run(run.id).status == "failed"
 
 
+def test_a_run_is_resumed_and_another_cancelled(open_page: Open, server: Server) -> None:
+    begun, dropped = (procedural(server).execute("reserve_a_seat", {"city": city}) for city in ("Faro", "Braga"))
+    approved = procedural(server).approve(begun.id, approved=True, resume=False)
+    assert approved.status == "interrupted"
+    page = open_page("procedures", procedure="reserve_a_seat")
+    page.locator("tr", has_text="interrupted").get_by_role("button", name="Resume").click()
+    page.get_by_text("The run succeeded.").wait_for()
+    assert procedural(server).run(begun.id).result == "sent: IC 521 to Faro, seat 61"
+    page.locator("tr", has_text="Braga").get_by_role("button", name="Cancel").click()
+    page.get_by_text("The run was cancelled.").wait_for()
+    assert procedural(server).run(dropped.id).status == "cancelled"
+    page.locator("tr", has_text="cancelled").first.wait_for()
+
+
 def test_a_procedure_is_rolled_back(open_page: Open, server: Server) -> None:
     page = open_page("procedures", procedure="reserve_a_seat")
     page.get_by_role("button", name="Roll back").click()

@@ -74,7 +74,7 @@ class Explorer:
         self._session = ui.input("Session").props("outlined dense clearable")
         for field in (self._tags, self._session):
             field.on("keydown.enter", self.refresh)
-            field.on("blur", self.refresh)
+            field.on("blur", self._left_a_field)
         self._importance = ui.select(
             {0.0: "any", 0.3: "0.3 and more", 0.5: "0.5 and more", 0.7: "0.7 and more"},
             value=0.0,
@@ -99,9 +99,15 @@ class Explorer:
             where["min_importance"] = self._importance.value
         return where
 
+    async def _left_a_field(self) -> None:
+        """Search again if what is typed has changed; otherwise who goes on with Tab would lose the place in a list."""
+        if self._typed != (self._tags.value, self._session.value):
+            await self.refresh()
+
     async def refresh(self) -> None:
         """Search again, or list what passes the filters where nothing is asked."""
         self._searches += 1
+        self._typed = (self._tags.value, self._session.value)
         query = (self._query.value or "").strip()
         try:
             if query:

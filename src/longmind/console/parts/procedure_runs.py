@@ -53,7 +53,8 @@ async def _do(action: Awaitable[Run], refresh: Refresh) -> None:
 
 
 def _say(run: Run) -> None:
-    say(f"The run {run.status}." if run.finished else f"The run is {run.status}.")
+    ended = "was cancelled" if run.status == "cancelled" else run.status
+    say(f"The run {ended}." if run.finished else f"The run is {run.status}.")
 
 
 def _outcome(run: Run) -> str:
