@@ -18,6 +18,7 @@ from longmind.errors import ModelError
 from longmind.models.claim_decoding import Array, ClaimHeads, DecodedClaim, decode
 from longmind.models.small_models import CLS, INSTALL, SEP, Pieces, load
 from longmind.models.statements import RELATIONS, STATUSES, Span, StatedClaim, Turn
+from longmind.text.sentences import is_abbreviation
 
 PREVIOUS, TEXT = 60, 170
 """The most pieces of the turn before and of a passage that are read at once, as in training."""
@@ -137,7 +138,8 @@ def _characters(passage: _Passage, first: int, last: int) -> Span:
     while last + 1 < len(passage.offsets) and _continues(passage, last + 1):
         last += 1
     start, end = passage.offsets[first][0], passage.offsets[last][1]
-    stop = _SENTENCE_END.search(passage.text, start, end)
+    ends = _SENTENCE_END.finditer(passage.text, start, end)
+    stop = next((each for each in ends if not is_abbreviation(passage.text, each.start() + 1)), None)
     return start, end if stop is None or stop.start() == start else stop.start()
 
 

@@ -54,6 +54,11 @@ def _cut(text: str) -> tuple[Sentence, ...]:
 _cached = lru_cache(maxsize=4_096)(_cut)
 
 
+def is_abbreviation(text: str, end: int) -> bool:
+    """Return whether the dot before a place in a text is that of an abbreviation, such as "Dr."."""
+    return _is_short(text, 0, end)
+
+
 def _is_short(text: str, start: int, end: int) -> bool:
     """Return whether the dot at the end is that of an abbreviation."""
     return _SHORT.search(text, max(start, end - _SHORT_CHARS), end) is not None

@@ -12,7 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from longmind.models.small_models import CLS, SEP, Pieces
-from longmind.models.statement_reader import PREVIOUS, TEXT, Thresholds, TrainedStatementReader, shared_reader
+from longmind.models.statement_reader import (
+    PREVIOUS,
+    TEXT,
+    Thresholds,
+    TrainedStatementReader,
+    _characters,
+    _Passage,
+    shared_reader,
+)
 from longmind.models.statements import RELATIONS, STATUSES, StatedClaim, Turn, open_statement_reader
 
 WIDTH = 16
@@ -130,3 +138,12 @@ def test_the_shipped_model_reads_plain_statements() -> None:
     text = "I'm allergic to peanuts."
     best = max(reader.read_all([Turn(text)])[0], key=lambda claim: claim.confidence)
     assert (best.relation, best.status, text[slice(*best.object)]) == ("allergy", "current", "peanuts")
+
+
+def test_a_title_ends_no_sentence() -> None:
+    text = "Appointment with Dr. Osei. He is kind."
+    words = [match.span() for match in re.finditer(r"\w+|[.]", text)]
+    passage = _Passage(text, list(range(len(words))), words, ())
+    last = [text[start:end] for start, end in words].index("Osei")
+    assert text[slice(*_characters(passage, 0, last))] == "Appointment with Dr. Osei"
+    assert text[slice(*_characters(passage, 0, len(words) - 1))] == "Appointment with Dr. Osei"

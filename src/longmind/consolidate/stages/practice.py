@@ -18,6 +18,7 @@ from longmind.systems.episodic import Cluster
 from longmind.systems.procedural import (
     Distilled,
     ProceduralMemory,
+    Procedure,
     ProcedureStore,
     ToolRegistry,
     Version,
@@ -36,6 +37,7 @@ _EPISODES = 50
 _TRUST = 0.5
 _WORDS = 5
 _NAME = 60
+_UNNAMED = "procedure"
 
 
 async def practise(work: Work, scoped: ScopedStore, cluster: Cluster, kind: str) -> None:
@@ -45,14 +47,17 @@ async def practise(work: Work, scoped: ScopedStore, cluster: Cluster, kind: str)
         return
     done = await load_traces(work.reading(scoped.scope.user), None, succeeded, limit=_EPISODES, min_trust=_TRUST)
     account = await _account(work, scoped, kind)
-    name = await _name(scoped, cluster) if account is None else str(account.body["name"])
     try:
-        distilled = distill_procedure(done, name=name, purpose=None, min_support=SUPPORT)
+        distilled = distill_procedure(done, name=_UNNAMED, purpose=None, min_support=SUPPORT)
     except InvalidInput:  # such as a function whose name no step can have
         work.notes.rejected["invalid"] += 1
         return
-    if distilled is None or len(distilled.procedure.steps) < _STEPS or not await _ours(scoped, name, account):
+    if distilled is None or len(distilled.procedure.steps) < _STEPS:
         return
+    name = await _name(scoped, cluster, distilled.procedure) if account is None else str(account.body["name"])
+    if not await _ours(scoped, name, account):
+        return
+    distilled = distilled.model_copy(update={"procedure": distilled.procedure.model_copy(update={"name": name})})
     stored = await ProceduralMemory(scoped, ToolRegistry()).store(
         distilled.procedure, why=distilled.why, derived_from=distilled.episodes
     )
@@ -95,14 +100,20 @@ def _key(kind: str) -> str:
     return f"configuration:distilled:{kind}"
 
 
-async def _name(scoped: ScopedStore, cluster: Cluster) -> str:
-    """Return a name for a new procedure: the words that the titles share, in their order, that no other bears."""
-    name = common_title([episode.title for episode in cluster.episodes]) or "-".join(cluster.terms[:3]) or "procedure"
-    base = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:_NAME] or "procedure"
+async def _name(scoped: ScopedStore, cluster: Cluster, procedure: Procedure) -> str:
+    """Return a name for a new procedure that no other bears: the words that the titles share, or else its steps."""
+    name = common_title([episode.title for episode in cluster.episodes]) or steps_title(procedure)
+    base = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:_NAME].rstrip("-") or _UNNAMED
     number, name = 2, base
     while await ProcedureStore(scoped).find(name) is not None:
         name, number = f"{base}-{number}", number + 1
     return name
+
+
+def steps_title(procedure: Procedure) -> str:
+    """Return what a procedure does, by the tools of its steps: "diagnose then apply fix"."""
+    tools = dict.fromkeys(step.use for step in procedure.steps if step.use)
+    return " then ".join(list(tools)[:_WORDS])
 
 
 def common_title(titles: Sequence[str]) -> str:

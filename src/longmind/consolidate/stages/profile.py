@@ -23,9 +23,14 @@ from longmind.types import Scope
 
 _ABOUT_USER = frozenset(
     {"likes", "dislikes", "interested in", "allergic to", "lives in", "comes from", "works as", "works at", "studies"}
-    | {"has", "owns", "plays", "speaks", "name", "age"}
+    | {"has", "owns", "plays", "speaks", "name", "age", "birthday", "diet", "eats", "does not eat", "takes"}
+    | {"works on", "studies at", "can do", "believes in", "hobby", "habit", "member of"}
 )
-"""Predicates that say who somebody is, rather than what happened."""
+"""Predicates that say who somebody is, rather than what happened; so do those that name relatives and conditions."""
+
+
+def _is_about_user(predicate: str) -> bool:
+    return predicate in _ABOUT_USER or predicate.startswith("has ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +66,7 @@ async def _prefetch(work: Work, scope: Scope, segments: Sequence[DialogueSegment
     await work.draft.get(work.scope, said)
     links = await all_links(work.draft, work.scope, said, relation="derived_from", direction="in")
     facts = await work.draft.get(work.scope, [link.source for link in links])
-    texts = [fact.content for fact in facts if fact.kind == "fact" and fact.body["predicate"] in _ABOUT_USER]
+    texts = [fact.content for fact in facts if fact.kind == "fact" and _is_about_user(fact.body["predicate"])]
     await work.draft.know_keys(own_key(scope, entry_name("user", text)) for text in texts)
 
 
@@ -83,7 +88,7 @@ async def _knowledge(
     said_in = {link.source: topics[link.target] for link in reversed(links)}
     facts = await work.draft.get(work.scope, list(dict.fromkeys(link.source for link in links)))
     for fact in facts:
-        if fact.kind != "fact" or fact.state != "active" or fact.body["predicate"] not in _ABOUT_USER:
+        if fact.kind != "fact" or fact.state != "active" or not _is_about_user(fact.body["predicate"]):
             continue
         evidence = [item["memory"] for item in fact.body.get("evidence", ())]
         try:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -39,6 +39,23 @@ _NEGATED = re.compile(
 )
 
 
+_MAX_ARGUMENT = 40
+_ANSWER = "answer"
+"""The type of the event in which an agent says how its run ended: it tells the outcome, not what led to it."""
+
+
+def described_call(event: Event) -> str | None:
+    """Return the call of a tool that an event records, with its arguments and without its result; None if it is none.
+
+    Runs of an agent record their calls as ``tool`` and ``args``.
+    """
+    tool, args = event.data.get("tool"), event.data.get("args")
+    if not isinstance(tool, str) or not isinstance(args, Mapping):
+        return None
+    values = ", ".join(f"{name}={str(value)[:_MAX_ARGUMENT]}" for name, value in sorted(args.items()))
+    return f"{tool}({values})"
+
+
 class Statement(NamedTuple):
     """A statement of an episode: the episode's number, its words, their stems, and whether it is negated."""
 
@@ -66,9 +83,13 @@ async def shared_deeds(embed: Embed, accounts: Sequence[tuple[Episode, Sequence[
 
 
 def _statements(number: int, episode: Episode, events: Sequence[Event]) -> list[Statement]:
-    """Return the statements of an episode's description and of its events, each wording once."""
+    """Return the statements of an episode's description and of its events, each wording once.
+
+    Calls of tools are compared as such, and their results and the final answer are not what was done.
+    """
     by_wording: dict[str, Statement] = {}
-    for text in (episode.description, *(event.what for event in events)):
+    told = [event.what for event in events if event.type != _ANSWER and described_call(event) is None]
+    for text in (episode.description, *told):
         for sentence in sentences(text):
             wording = " ".join(sentence.text.split())
             content = frozenset(stem(word) for word in words(wording) if word not in STOP_WORDS)

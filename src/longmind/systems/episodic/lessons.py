@@ -11,7 +11,7 @@ from typing import Any
 
 from longmind.errors import InvalidInput
 from longmind.systems.episodic import reading
-from longmind.systems.episodic.deeds import shared_deeds
+from longmind.systems.episodic.deeds import described_call, shared_deeds
 from longmind.systems.episodic.models import Account, Episode, Event, Lesson, LessonDraft, Lessons, Remark, Teacher
 from longmind.systems.episodic.narrative import narrate
 from longmind.systems.scoped_store import ScopedStore
@@ -105,7 +105,9 @@ MAX_TEXT = 60
 """The longest text in an event's data that is compared as a value between episodes."""
 _FEW = 3
 """A number with more distinct values than this is split at its median instead of being compared value by value."""
-_ORDER = ("event", "data", "attribute", "actor", "tag", "type", "deed")
+_ORDER = ("call", "event", "data", "attribute", "actor", "tag", "type", "deed")
+_OF_CALL = frozenset({"tool", "args", "ok", "result", "error", "thought", "truncated"})
+"""What is recorded of a call beside other data: the call itself is compared, and how it came out is no choice."""
 _SURE_OF_DEEDS = 0.95
 """The least confidence of a lesson from free text: there are many statements to compare, and some differ by chance."""
 
@@ -205,6 +207,7 @@ def _statement(traits: Sequence[str], won: int, of: int, won_without: int, of_wi
 def _named(trait: str) -> str:
     sort, _, value = trait.partition(":")
     return {
+        "call": f"{value}",
         "event": f"an event “{value}”",
         "data": f"{value}",
         "attribute": f"{value}",
@@ -226,7 +229,11 @@ def _plain_traits(episode: Episode, events: Sequence[Event]) -> set[str]:
         traits.add(f"event:{event.type}")
         if event.actor:
             traits.add(f"actor:{event.actor}")
-        traits |= {f"data:{pair}" for pair in _pairs(event.data)}
+        call = described_call(event)
+        if call is not None:
+            traits.add(f"call:{call}")
+        data = event.data if call is None else {n: v for n, v in event.data.items() if n not in _OF_CALL}
+        traits |= {f"data:{pair}" for pair in _pairs(data)}
     return traits
 
 

@@ -215,6 +215,14 @@ async def test_a_procedure_is_named_by_what_its_episodes_are_called(longmind: Lo
     assert [version.name for version in (await mem.procedural.list()).items] == ["book-a-train-ticket"]
 
 
+async def test_a_procedure_whose_episodes_share_no_words_is_named_by_its_steps(longmind: Longmind) -> None:
+    mem = longmind.agent("a")
+    for title in ("No picture in the morning", "Scanner vanished", "Blank pages again", "Mailbox says full"):
+        await episode(mem, title, [("diagnose", {"area": "device"}, "found"), ("apply_fix", {"fix": "reset"}, "done")])
+    await mem.consolidate()
+    assert [version.name for version in (await mem.procedural.list()).items] == ["diagnose-then-apply-fix"]
+
+
 async def test_a_taken_name_gets_a_number(longmind: Longmind) -> None:
     mem = longmind.agent("a")
     step = {"name": "go", "use": "go"}

@@ -90,3 +90,12 @@ def test_what_the_agent_says_of_itself_without_anything_of_the_user() -> None:
         page("I love opera.", "one", role="user"),
     ]
     assert dict(statements_of_itself(pages, "ana")) == {"likes gardening": 2}
+
+
+async def test_relatives_and_conditions_are_part_of_the_profile(longmind: Longmind) -> None:
+    mem = longmind.agent("guide", user="ana")
+    for n, said in enumerate(("My sister Ines visits me.", "My dog Rex chews my shoes.", "I am a vegan.")):
+        await chat(mem, f"s{n}", 14, said, "I see.")
+        await mem.consolidate()
+    entries = [entry.text for entry in (await mem.persona.profile()).knowledge]
+    assert {"ana has sister Ines", "ana has dog Rex", "ana diet vegan"} <= set(entries)

@@ -174,3 +174,19 @@ async def test_chance_in_free_text_teaches_nothing(episodic: EpisodicMemory) -> 
         async with episodic.episode(f"Baking the bread, day {day}", description=weather) as baked:
             baked.conclude("succeeded" if day % 2 else "failed")
     assert (await episodic.lessons("bake bread")).lessons == ()
+
+
+async def test_calls_are_compared_by_what_was_called_and_not_by_what_came_of_it(episodic: EpisodicMemory) -> None:
+    for number in range(8):
+        solved = number % 2 == 0
+        async with episodic.episode(f"The printer prints blank pages, ticket {number}") as running:
+            args = {"fix": "renew_certificate" if solved else "change_port"}
+            outcome = {"ok": True, "result": "Solved."} if solved else {"ok": False, "error": "It changed nothing."}
+            data = {"tool": "apply_fix", "args": args, **outcome}
+            await running.record(f"apply_fix({args}) -> {outcome}", type="call", actor="apply_fix", data=data)
+            await running.record("Solved." if solved else "It could not be solved.", type="answer")
+            running.conclude("succeeded" if solved else "failed")
+    found = await episodic.lessons("the printer prints blank pages")
+    assert [lesson.subject for lesson in found.lessons] == ["call:apply_fix(fix=change_port)"]
+    assert found.lessons[0].advice == "avoid"
+    assert "result" not in found.lessons[0].statement
