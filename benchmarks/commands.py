@@ -292,7 +292,12 @@ async def cold_start(
 
 @store_command
 async def cycle(
-    call: Invocation, data: Data = DATA, embedder: Model = "static", cases: Only = None, out: Out = None
+    call: Invocation,
+    data: Data = DATA,
+    embedder: Model = "static",
+    cases: Only = None,
+    patterns: Annotated[bool, typer.Option("--patterns", help="Without the trained reader of statements.")] = False,
+    out: Out = None,
 ) -> None:
     """The consolidation cycle: its cost by stage, without embedding."""
     from benchmarks import cycle as benchmark
@@ -303,7 +308,7 @@ async def cycle(
     timed, began = benchmark.TimedEmbedder(open_embedder(embedder)), time.perf_counter()
     async with _store(call, timed) as longmind:
         with _progress(call, "Consolidating") as progress:
-            figures = await benchmark.measure(longmind, timed, chosen, progress)
+            figures = await benchmark.measure(longmind, timed, chosen, progress, statement_reader=not patterns)
     _report_figures(call, "cycle", "The consolidation cycle on LoCoMo", embedder, began, figures, out)
 
 
@@ -350,6 +355,7 @@ async def soak(
     call: Invocation,
     days: Annotated[int, typer.Option(min=1, help="How many simulated days.")] = 60,
     seed: Annotated[int, typer.Option(help="Another seed gives another life.")] = 1,
+    patterns: Annotated[bool, typer.Option("--patterns", help="Without the trained reader of statements.")] = False,
     out: Out = None,
 ) -> None:
     """Soak: one agent that lives for sixty simulated days, with restarts, and the same questions every week."""
@@ -358,13 +364,13 @@ async def soak(
 
     began = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="longmind-bench-") as folder, _progress(call, "Living") as progress:
-        weeks = benchmark.run(Path(folder), days, seed, progress)
+        weeks = benchmark.run(Path(folder), days, seed, progress, statement_reader=not patterns)
     about = {**_about(call, f"{days} days of one agent", "static", began), "weeks": weeks}
     about["answered no worse at the end"] = benchmark.answered_no_worse(weeks)
     if out is not None:
         results.write(out, "soak", about, benchmark.chart(weeks))
     head = ["at the end of day", *(str(week["days"]) for week in weeks)]
-    call.answer(about, lambda: _show(about["title"], head, benchmark.rows(weeks)))
+    call.answer(about, lambda: _show_soak(about["title"], head, weeks))
 
 
 @store_command
@@ -561,6 +567,14 @@ async def _quality(
             _show("", ["figure", "value", "unit"], [[name, f"{value:g}", unit] for name, value, unit in figures])
 
     call.answer(result, show)
+
+
+def _show_soak(title: str, head: Sequence[str], weeks: Sequence[dict[str, Any]]) -> None:
+    """Show the measures of each week, and then in words what was learnt."""
+    from benchmarks.soak import weeks as benchmark
+
+    _show(title, head, benchmark.rows(weeks))
+    _show("At the end, in words", ["what", "text"], benchmark.texts(weeks))
 
 
 def _show_learning(title: str, learnt: LearningReport, rows: Sequence[Sequence[str]]) -> None:

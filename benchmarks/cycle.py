@@ -91,9 +91,14 @@ class StageClock:
 
 
 async def measure(
-    longmind: Longmind, embedder: TimedEmbedder, cases: Sequence[Case], progress: Progress
+    longmind: Longmind,
+    embedder: TimedEmbedder,
+    cases: Sequence[Case],
+    progress: Progress,
+    *,
+    statement_reader: bool = True,
 ) -> list[Figure]:
-    """Remember and consolidate each case, and return what that cost.
+    """Remember and consolidate each case, with the trained reader of statements or without, and return what it cost.
 
     ``embedder`` is the embedder that ``longmind`` was opened with. A first small case is consolidated before anything
     is measured, because imports and compiled patterns are paid for once per process.
@@ -107,6 +112,7 @@ async def measure(
     mems: list[AgentMemory] = []
     for case in cases:
         mem = await load(longmind, "cycle", case)
+        await mem.configure(statement_reader=statement_reader)
         mems.append(mem)
         counting = CountingBackend(longmind.store.backend)
         longmind.store.backend = cast("Backend", counting)

@@ -40,6 +40,8 @@ FIRST_DAYS = 14
 """The days on which everything is said that is asked about later."""
 TICKET_KINDS = 8
 WEEK = 7
+_SHOWN = 20
+"""How many lessons, procedures and shared entries are told in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +85,14 @@ def _session(item: Item) -> str | None:
     return item.session
 
 
-async def live(url: str, first: int, last: int, seed: int, *, crash: bool) -> dict[str, Any]:
+async def live(
+    url: str, first: int, last: int, seed: int, *, crash: bool, statement_reader: bool = True
+) -> dict[str, Any]:
     """Live through the days from ``first`` to before ``last`` and return what was measured at their end."""
     clock = FakeClock(START + timedelta(days=first), tick=timedelta(milliseconds=50), seed=seed * 1_000 + first)
     longmind = await Longmind.open(url, clock=clock)
+    for agent in (AGENT, *SIBLINGS) if first == 0 and not statement_reader else ():
+        await longmind.agent(agent).configure(statement_reader=False)
     service = ConsolidationService(longmind)
     service.start()
     measured: dict[str, Any] = {"days": last, "solved": 0, "tickets": 0}
@@ -151,7 +157,26 @@ async def _measure(longmind: Longmind) -> dict[str, Any]:
         "archived_segments": len(archived),
         "traits": sum(len(profile.traits) for profile in profiles),
         "knowledge": sum(len(profile.knowledge) for profile in profiles),
-        "shared": len(await longmind.agent(AGENT).shared.list()),
+        **await _texts(longmind),
+    }
+
+
+async def _texts(longmind: Longmind) -> dict[str, Any]:
+    """Return what the agent learnt in words, so that a reader can judge it and need not trust the counts."""
+    mem = longmind.agent(AGENT)
+    shared = [entry.text for entry in await mem.shared.list()]
+    reflections = (await mem.list(kinds=["reflection"], where={"tags_any": ["lesson"]}, limit=_SHOWN)).items
+    procedures = (await mem.procedural.list(limit=_SHOWN)).items
+    persona = await mem.persona.traits("agent")
+    return {
+        "shared": len(shared),
+        "established": sum(trait.established for trait in persona),
+        "texts": {
+            "shared": shared[:_SHOWN],
+            "lessons": [memory.content for memory in reflections],
+            "procedures": [version.name for version in procedures],
+            "persona": [f"{trait.dimension}: {trait.value} ({trait.confidence:.2f})" for trait in persona],
+        },
     }
 
 
@@ -193,9 +218,11 @@ def main() -> None:
     options.add_argument("last", type=int)
     options.add_argument("seed", type=int)
     options.add_argument("--crash", action="store_true")
+    options.add_argument("--patterns", action="store_true")
     arguments = options.parse_args()
     url, first, last, seed = arguments.url, arguments.first, arguments.last, arguments.seed
-    measured = asyncio.run(live(url, first, last, seed, crash=arguments.crash))
+    reader = not arguments.patterns
+    measured = asyncio.run(live(url, first, last, seed, crash=arguments.crash, statement_reader=reader))
     sys.stdout.write(json.dumps(measured))
 
 

@@ -30,18 +30,22 @@ ROWS = (
     ("reflections", "reflections"),
     ("procedures", "procedures"),
     ("shared", "shared entries"),
+    ("established", "established traits of the agent"),
     ("tickets", "tasks"),
     ("solved", "tasks solved"),
     ("megabytes", "size of the file, MB"),
 )
 
 
-def run(folder: Path, days: int, seed: int, progress: Progress) -> list[dict[str, Any]]:
+def run(
+    folder: Path, days: int, seed: int, progress: Progress, *, statement_reader: bool = True
+) -> list[dict[str, Any]]:
     """Live through the days and return what was measured at the end of each week."""
     weeks: list[dict[str, Any]] = []
     for number, first in enumerate(range(0, days, WEEK)):
         last = min(first + WEEK, days)
         crash = ["--crash"] if number % 2 else []
+        patterns = [] if statement_reader else ["--patterns"]
         command = [
             sys.executable,
             "-m",
@@ -51,7 +55,7 @@ def run(folder: Path, days: int, seed: int, progress: Progress) -> list[dict[str
             str(last),
             str(seed),
         ]
-        ended = subprocess.run([*command, *crash], capture_output=True, text=True, check=False)
+        ended = subprocess.run([*command, *crash, *patterns], capture_output=True, text=True, check=False)
         if ended.returncode:
             raise RuntimeError(f"Days {first} to {last} failed:\n{ended.stderr[-2_000:]}")
         measured = json.loads(ended.stdout)
@@ -67,6 +71,11 @@ def run(folder: Path, days: int, seed: int, progress: Progress) -> list[dict[str
 def rows(weeks: Sequence[dict[str, Any]]) -> list[list[str]]:
     """Return the table: a row for each measure, a column for the end of each week."""
     return [[title, *(f"{week[key]:g}" for week in weeks)] for key, title in ROWS]
+
+
+def texts(weeks: Sequence[dict[str, Any]]) -> list[list[str]]:
+    """Return in words what was shared, learnt and practised at the end: the rows of a second table."""
+    return [[kind, text] for kind, lines in weeks[-1]["texts"].items() for text in lines]
 
 
 def answered_no_worse(weeks: Sequence[dict[str, Any]], slack: float = 1.0) -> bool:

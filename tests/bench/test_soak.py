@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.soak.life import CONVERSATIONS, sessions_of
-from benchmarks.soak.weeks import ROWS, answered_no_worse, rows
+from benchmarks.soak.weeks import ROWS, answered_no_worse, rows, texts
 
 
 def _live(store: Path, first: int, last: int, *more: str) -> dict[str, Any]:
@@ -24,12 +24,14 @@ def test_days_are_repeatable_and_full() -> None:
 
 
 def test_what_was_said_before_a_crash_is_still_recalled_after_it(tmp_path: Path) -> None:
-    before = _live(tmp_path / "soak.db", 0, 2, "--crash")
+    before = _live(tmp_path / "soak.db", 0, 2, "--crash", "--patterns")
     after = _live(tmp_path / "soak.db", 2, 3)
     said = sum(len(session.messages) for day in range(3) for session in sessions_of(day, 1))
     assert after["by_kind"]["message"] >= said
     assert after["questions"] > before["questions"] > 0
     assert after["R@10"] > 70
+    assert after["texts"]["persona"], "the agent's persona is filled from what it does"
+    assert ["persona", after["texts"]["persona"][0]] in texts([before, after])
 
 
 def test_the_table_has_a_column_for_each_week_and_a_verdict() -> None:
