@@ -147,12 +147,12 @@ async def test_a_turn_is_read_with_the_one_before_it(longmind: Longmind, reader:
     await mem.remember("Porto.", session="s", occurred_at=START + timedelta(minutes=1))
     await mem.consolidate()
     await mem.remember("And you?", session="s", occurred_at=START + timedelta(minutes=2))
-    await mem.remember("Hello.", session="other", occurred_at=START + timedelta(minutes=3))
+    await mem.remember("In Rome.", session="other", occurred_at=START + timedelta(minutes=3))
     await mem.consolidate()
     assert reader.turns == [
         Turn("Porto.", "Where do you live?"),
         Turn("And you?", "Porto."),
-        Turn("Hello.", None),
+        Turn("In Rome.", None),
     ]
 
 

@@ -88,8 +88,8 @@ def _statements(number: int, episode: Episode, events: Sequence[Event]) -> list[
     Calls of tools are compared as such, and their results and the final answer are not what was done.
     """
     by_wording: dict[str, Statement] = {}
-    told = [event.what for event in events if event.type != _ANSWER and described_call(event) is None]
-    for text in (episode.description, *told):
+    texts = [event.what for event in events if event.type != _ANSWER and described_call(event) is None]
+    for text in (episode.description, *texts):
         for sentence in sentences(text):
             wording = " ".join(sentence.text.split())
             content = frozenset(stem(word) for word in words(wording) if word not in STOP_WORDS)
