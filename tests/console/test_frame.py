@@ -39,7 +39,7 @@ def test_a_memory_is_found_and_looked_at_with_the_keyboard_alone(open_page: Open
     page.keyboard.press("Enter")
     sheet = page.get_by_role("dialog", name="Memory")
     sheet.wait_for()
-    assert page.evaluate("document.querySelector('.q-dialog').contains(document.activeElement)")
+    page.wait_for_function("document.querySelector('.q-dialog').contains(document.activeElement)")
     page.keyboard.press("Escape")
     sheet.wait_for(state="detached")
     page.wait_for_function("document.activeElement.matches('.lm-opener')")
