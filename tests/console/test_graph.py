@@ -5,12 +5,14 @@ from __future__ import annotations
 from tests.console.harness import Open, Server
 
 
-def test_a_path_is_found_and_a_concept_is_looked_at(open_page: Open) -> None:
+def test_a_path_is_found_and_a_concept_is_looked_at(open_page: Open, server: Server) -> None:
+    path = server.memory(user="alice").semantic.path("Marta", "Lisbon")
     page = open_page("graph", user="alice", concept="Alice")
     page.get_by_label("From").fill("Marta")
     page.get_by_label("To", exact=True).fill("Lisbon")
     page.get_by_role("button", name="Find the path").click()
-    page.locator(".lm-steps").get_by_text("Flat in Anjos rented out by Marta").wait_for()
+    for step in path.steps:
+        page.locator(".lm-steps").get_by_text(str(step.fact)).wait_for()
     page.get_by_role("button", name="more").click()
     before = page.locator(".lm-facts > li", has_text="Alice lives in Porto")
     before.wait_for()
