@@ -285,7 +285,7 @@ class SegmentAssigner:
         body = segment.body.model_copy(
             update={
                 "terms": term_weights.pack(segment.terms),
-                "words": tuple(to_write.get(key, key) for key in segment.keywords),
+                "words": term_weights.naming_words_first(to_write.get(key, key) for key in segment.keywords),
                 "summary": term_weights.summarise(lines, segment.terms, self._settings.summary_chars),
                 "summarised": 0,
             }

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from longmind.text.analysis import STOP_WORDS, stem, words
 from longmind.text.similarity import Weights
+from longmind.text.vocabulary import CALENDAR_WORDS, NUMBER_WORDS, WEEKDAYS
 
 MAX_TERMS = 96
 """The most terms that are stored of a chain or a segment."""
@@ -33,6 +34,7 @@ _CHATTER = frozenset(
         wasnt cant couldnt wont wouldnt shouldnt havent hasnt hadnt gonna wanna gotta""".split(),
     )
 )
+_COUNTS_AND_DAYS = frozenset({*NUMBER_WORDS, *CALENDAR_WORDS, *(day + "s" for day in WEEKDAYS)})
 _SENTENCE = re.compile(r"(?<=[.!?…。！？])\s+|\n+|(?<=[。！？])")
 
 
@@ -200,3 +202,8 @@ def _score_line(line: str, about: Weights) -> float:
     """Return how much a line says about the topic, relative to its length."""
     own = analyse_sentence(line.partition(": ")[2] or line).distinct
     return sum([about[term] for term in own if term in about]) / math.sqrt(4.0 + len(own)) if own else 0.0
+
+
+def naming_words_first(words: Iterable[str]) -> tuple[str, ...]:
+    """Return words with those last that name no topic alone: numbers, days and months."""
+    return tuple(sorted(words, key=lambda word: not word.isalpha() or word.lower() in _COUNTS_AND_DAYS))

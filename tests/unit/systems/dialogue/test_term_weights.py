@@ -70,3 +70,8 @@ def test_a_summary_is_made_of_what_was_said() -> None:
 def test_sentences_keep_who_said_them() -> None:
     said = PageContent((DialogueTurn(name="Ana", text="One.  Two!\nThree"), DialogueTurn(text="Four")))
     assert said.lines == ["Ana: One.", "Ana: Two!", "Ana: Three", "user: Four"]
+
+
+def test_a_topic_is_named_by_words_and_not_by_numbers_and_days() -> None:
+    keywords = ("899", "Sundays", "rent", "eight", "flat", "B1")
+    assert term_weights.naming_words_first(keywords) == ("rent", "flat", "899", "Sundays", "eight", "B1")
