@@ -29,8 +29,9 @@ def test_a_question_leaves_nothing_behind(open_page: Open, server: Server) -> No
 def test_what_was_asked_for_is_done_though_the_dialog_is_gone(open_page: Open, server: Server) -> None:
     page = open_page("goals", user="bob")
     page.get_by_role("button", name="Block", exact=True).click()
-    page.get_by_role("dialog").get_by_role("textbox").fill("the hall is closed")
+    dialog = page.get_by_role("dialog", name="What does it wait for?")
+    dialog.get_by_role("textbox").fill("the hall is closed")
     page.keyboard.press("Enter")
     page.get_by_role("button", name="Unblock").first.wait_for()
-    page.get_by_role("dialog").wait_for(state="detached")
+    dialog.wait_for(state="detached")
     assert "the hall is closed" in [goal.why for goal in server.memory(user="bob").goals.list(status="blocked").items]
