@@ -83,10 +83,10 @@ async def sound(mem: AgentMemory, said: dict[str, str]) -> None:
     for page in pages:
         links = await mem.store.links(mem.scope, [page.id], relation="part_of")
         assert len(links) == (1 if page.body["segment"] else 0)
-    assert await rc_check(mem) == []
+    assert await problems_of_backend(mem) == []
 
 
-async def rc_check(mem: AgentMemory) -> list[str]:
+async def problems_of_backend(mem: AgentMemory) -> list[str]:
     backend: Any = mem.store.backend
     return list(await backend.check())
 

@@ -37,7 +37,7 @@ _RELATIVE = re.compile(
 )
 """A sentence that begins with somebody close to who speaks is about them, and not about who speaks."""
 SHORT_NAME = 3
-"""The fewest letters of a short form that stands for a longer name: Mel for Melanie."""
+"""The fewest letters of a short form that stands for a longer name: Kat for Katharina."""
 _FORMS = (
     (re.compile(r"\b(?:I['’]m|I am)\b", re.IGNORECASE), " is"),
     (re.compile(r"\b(?:I['’]ve|I have)\b", re.IGNORECASE), " has"),

@@ -70,15 +70,15 @@ def desk() -> Any:
 
 
 @pytest.fixture
-async def far_rc(clock: FakeClock, desk: Any) -> AsyncIterator[Longmind]:
+async def far_longmind(clock: FakeClock, desk: Any) -> AsyncIterator[Longmind]:
     """A server without vectors, for the tests of the memory systems."""
     async for remote in _remote(clock, "none", desk.tools):
         yield remote
 
 
 @pytest.fixture
-def far(far_rc: Longmind) -> AgentMemory:
-    return far_rc.agent("assistant")
+def far(far_longmind: Longmind) -> AgentMemory:
+    return far_longmind.agent("assistant")
 
 
 @pytest.fixture
@@ -137,8 +137,8 @@ class FarTenant:
 
 
 @pytest.fixture
-def tenant(far_rc: Longmind) -> FarTenant:
-    return FarTenant(far_rc)
+def tenant(far_longmind: Longmind) -> FarTenant:
+    return FarTenant(far_longmind)
 
 
 @pytest.fixture
