@@ -548,7 +548,10 @@ async def _quality(
         with _progress(call, evaluation_set.title) as progress:
             lines = await quality.run(longmind, evaluation_set, cases, progress, consolidated=consolidated)
             figures = await evaluation_set.figures(longmind, cases, progress) if evaluation_set.figures else []
+        reranked = (await longmind.recaller()).reranker is not None
     title = f"{evaluation_set.title}{', after consolidation' if consolidated else ''}"
+    if reranked:
+        title += f", reranked within {longmind.settings.rerank_ms:g} ms"
     result = {
         **_about(call, f"{title} ({embedder}, {_backend(call)})", embedder, began),
         "set": name,
@@ -558,8 +561,8 @@ async def _quality(
         result["figures"] = [list(row) for row in figures]
     if out is not None:
         chart = results.quality_chart(name, f"{title}, {embedder}", lines)
-        file = f"{name}{'-consolidated' if consolidated else ''}-{embedder}-{_backend(call)}"
-        results.write(out, file, result, chart)
+        variant = f"{'-consolidated' if consolidated else ''}{'-reranked' if reranked else ''}"
+        results.write(out, f"{name}{variant}-{embedder}-{_backend(call)}", result, chart)
 
     def show() -> None:
         _show(result["title"], *results.quality_rows(lines))

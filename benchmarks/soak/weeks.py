@@ -70,7 +70,8 @@ def run(
 
 def rows(weeks: Sequence[dict[str, Any]]) -> list[list[str]]:
     """Return the table: a row for each measure, a column for the end of each week."""
-    return [[title, *(f"{week[key]:g}" for week in weeks)] for key, title in ROWS]
+    measured = [(key, title) for key, title in ROWS if all(key in week for week in weeks)]  # older results lack some
+    return [[title, *(f"{week[key]:g}" for week in weeks)] for key, title in measured]
 
 
 def texts(weeks: Sequence[dict[str, Any]]) -> list[list[str]]:

@@ -221,6 +221,7 @@ async def test_killed_with_9_at_any_moment_the_rerun_completes(runs: subprocess.
             kills += 1
             async with Longmind.open(str(path), embedder="none") as longmind:
                 await sound(longmind.agent("a", user="alice"), said)
+        whole_s *= 0.9  # it came to its end: the machine may have been busier when it was timed
         assert run_and_kill(runs, path, None)
         async with Longmind.open(str(path), embedder="none") as longmind:
             mem = longmind.agent("a", user="alice")

@@ -621,7 +621,7 @@ async def test_times_that_are_not_given_follow_from_those_that_are(mem: AgentMem
         ({"messages": [{"role": "king", "content": "x"}]}, "role"),
         ({"outcome": "great"}, "outcome"),
         ({"mood": "good"}, "mood"),
-        ({"messages": ["  "]}, "empty"),
+        ({"messages": ["  "], "text": ""}, "empty"),
         ({"events": ["x"] * 1_001}, "events"),
     ],
 )
