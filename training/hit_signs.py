@@ -145,6 +145,11 @@ async def collect(path: Path, questions: int, embedder: str) -> list[Row]:
     return rows
 
 
+def sources(data: Path, part: str) -> list[Path]:
+    """Return the files of training questions whose names have a part in them; all if it is empty."""
+    return [path for path in sorted((data / "train").glob("*.jsonl.gz")) if part in path.name]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
@@ -154,7 +159,7 @@ def main() -> None:
     parser.add_argument("--only", default="", help="a part of the names of the sources to read")
     call = parser.parse_args()
     rows: list[Row] = []
-    for path in sorted((call.data / "train").glob(f"*{call.only}*.jsonl.gz")):
+    for path in sources(call.data, call.only):
         rows += asyncio.run(collect(path, call.questions, call.embedder))
         columns = {name: np.array([getattr(row, name) for row in rows]) for name in Row._fields}
         np.savez_compressed(call.out, **columns)  # after each source: an interrupted run keeps what it has

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -82,6 +83,13 @@ def test_several_processes_serve_one_store(start: Start) -> None:
 def test_without_authentication_it_listens_on_this_machine_only(host: str) -> None:
     with pytest.raises(InvalidSetting, match="Without authentication"):
         listen(host, 0, ServerSettings())
+
+
+def test_an_answer_is_not_held_back_until_the_client_acknowledges_its_head() -> None:
+    with listen("127.0.0.1", 0, ServerSettings()) as listening, socket.create_connection(listening.getsockname()):
+        connection, _ = listening.accept()
+        with connection:
+            assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) == 1
 
 
 def test_it_accepts_the_tokens_of_a_provider(start: Start, tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ def test_a_setting_that_is_not_usable_is_refused_in_words(open_page: Open, serve
 
 
 def test_a_user_is_erased_with_a_receipt_that_can_be_checked(open_page: Open, server: Server) -> None:
-    stored = server.memory(user="carol").remember("My locker code is 4711.")
+    stored = server.memory(user="carol").remember("My locker code is tangerine.")
     page = open_page("admin", tab="erasure")
     page.get_by_label("Name", exact=True).fill("carol")
     page.get_by_role("button", name="Erase", exact=True).click()
@@ -64,10 +64,10 @@ def test_a_user_is_erased_with_a_receipt_that_can_be_checked(open_page: Open, se
     final.click()
     page.get_by_role("heading", name="Receipt", exact=True).wait_for()
     assert server.memory().get(stored.id) is None
-    assert "4711" not in str([change.model_dump() for change in server.memory().history(stored.id)])
+    assert "tangerine" not in str([change.model_dump() for change in server.memory().history(stored.id)])
     page.get_by_role("button", name="Check now").click()
     page.get_by_text("Nothing of this erasure is in the store.").wait_for()
-    assert "4711" not in page.locator(".lm-receipt").inner_text()
+    assert "tangerine" not in page.locator(".lm-receipt").inner_text()
 
 
 def test_the_tenant_lists_its_agents(open_page: Open) -> None:

@@ -10,7 +10,7 @@ import pytest
 from benchmarks.calibration import AskedQuestion, Bin, bins_of, calibration_error, separation
 from longmind.recall.chances import READ_SIGNS, SIGNS
 from training.calibrate import fit, log_odds, read_hits
-from training.hit_signs import Row, questions_inside, windows
+from training.hit_signs import Row, questions_inside, sources, windows
 
 RANDOM = np.random.default_rng(7)
 
@@ -69,3 +69,11 @@ def test_the_windows_of_a_memory_hold_its_questions_and_no_others() -> None:
     asked = questions_inside(chosen)
     assert {question.text for question in asked} == {"q1", "x", "q2"}
     assert all(len(question.right) in (1, 2) for question in asked)
+
+
+def test_all_sources_are_read_unless_a_part_of_their_names_is_given(tmp_path: Path) -> None:
+    (tmp_path / "train").mkdir()
+    for name in ("b.jsonl.gz", "a.jsonl.gz", "README.md"):
+        (tmp_path / "train" / name).touch()
+    assert [path.name for path in sources(tmp_path, "")] == ["a.jsonl.gz", "b.jsonl.gz"]
+    assert [path.name for path in sources(tmp_path, "b")] == ["b.jsonl.gz"]

@@ -56,7 +56,7 @@ _OUR = re.compile(
 _RE = re.compile(r"^((?:kilo|centi|milli)?met|lit|cent|theat|fib|calib|lust|somb|spect|meag)re(s?)$")
 _OGUE = re.compile(r"^(anal|catal|dial|monol|prol)ogue")
 _IZE = re.compile(r"(?<=\w{3}[iy])z(?=(?:e|ed|es|er|ers|ing|ation|ations)$)")
-_DIGRAPH = re.compile(r"^(orthop|encyclop|p|gyn|h|an|leuk|an)ae(?=d|c|m|sth)|^(f|diarrh)oe(?=t|a)")
+_DIGRAPH = re.compile(r"^(orthop|encyclop|p|gyn|h|an|leuk)ae(?=d|c|m|sth)|^(f|diarrh)oe(?=t|a)")
 
 
 def base_form(word: str) -> str:

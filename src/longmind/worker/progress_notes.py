@@ -27,7 +27,7 @@ class ProgressNotes:
         self._jobs = jobs
         self._job = job
         self._latest: tuple[str, float] | None = None
-        self._told = asyncio.Event()
+        self._changed = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> ProgressNotes:
@@ -44,13 +44,13 @@ class ProgressNotes:
     def tell(self, stage: str, share: float) -> None:
         """Take note of a stage that is finished."""
         self._latest = (stage, share)
-        self._told.set()
+        self._changed.set()
 
     async def _write(self) -> None:
         while True:
             await asyncio.sleep(NOTE_EVERY)
-            await self._told.wait()
-            self._told.clear()
+            await self._changed.wait()
+            self._changed.clear()
             assert self._latest is not None
             stage, share = self._latest
             await note(self._jobs, self._job, {"progress": {"stage": stage, "share": min(1.0, max(0.0, share))}})

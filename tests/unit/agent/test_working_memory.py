@@ -164,13 +164,13 @@ async def test_erasing_the_task_erases_what_the_run_had_in_mind(mem: AgentMemory
 
     @agent.tool
     async def look() -> str:
-        return "4711 too"
+        return "tangerine too"
 
-    await agent.run("The secret is 4711", session="s")
+    await agent.run("The secret is tangerine", session="s")
     (asked,) = [m for m in (await mem.list(kinds=["message"])).items if m.source.role == "user"]
     await mem.forget(asked.id, erase=True)
     journal = await mem.store.journal(mem.scope, limit=1_000)
-    assert "4711" not in str([change.model_dump() for change in journal if change.after or change.before])
+    assert "tangerine" not in str([change.model_dump() for change in journal if change.after or change.before])
 
 
 async def test_the_three_stages_are_what_a_run_is_made_of(mem: AgentMemory, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from longmind.cli.demo_story import SECRET
+
 STOPS = [
     "Remember",
     "Recall, with reasons",
@@ -45,9 +47,9 @@ def test_what_it_shows_is_what_the_calls_returned(cli: Any) -> None:
     actions = [change["action"] for change in report["proposed"]]
     assert actions.count("archive") == 1
     assert "add" in actions
-    found = ["4711" in str(call["result"]) for call in calls["Forget, and undo"] if "recall" in call["code"]]
+    found = [SECRET in str(call["result"]) for call in calls["Forget, and undo"] if "recall" in call["code"]]
     assert found == [True, False, True]
-    assert "4711" not in str(calls["Forget, and undo"][-1]["result"])
+    assert SECRET not in str(calls["Forget, and undo"][-1]["result"])
 
 
 def test_on_a_given_store_it_stays_and_can_be_taken_again(cli: Any) -> None:

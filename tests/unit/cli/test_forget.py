@@ -158,10 +158,10 @@ def test_what_to_forget_must_be_said_once(cli: Any, words: list[str]) -> None:
 
 
 def test_erasing_leaves_no_words(cli: Any) -> None:
-    id = cli.remember("The code is 4711.")
+    id = cli.remember("The code is tangerine.")
     cli("forget", id, "--erase", input="n\n", code=1)
     assert "Erased 1 memory." in cli("forget", id, "--erase", "--yes").stdout
-    assert "4711" not in cli("history", id, "--json").stdout
+    assert "tangerine" not in cli("history", id, "--json").stdout
     operations = [change["operation"] for change in cli.json("history", id)["changes"]]
     assert cli.error("undo", operations[-1])["error"] == "conflict"
 

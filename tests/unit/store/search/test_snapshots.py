@@ -101,7 +101,8 @@ def answers(view: View) -> list[list[tuple[str, float]]]:
     query = np.linspace(-1, 1, 16, dtype=np.float32)
     asked = [by_text(view, f"{word} by the {other}", 20, Filter(), None) for word in WORDS for other in WORDS]
     asked.append(by_vector(view, query / np.linalg.norm(query), 20, Filter(users=("alice",)), None))
-    around = [(id, float(norm)) for id, norm in zip(view.ids, view.near_norms(), strict=True) if view.row_of(id)]
+    norms = zip(view.ids, view.near_norms(), strict=True)
+    around = [(id, float(norm)) for id, norm in norms if view.row_of(id) is not None]
     return [[(hit.id, hit.score) for hit in hits] for hits in asked] + [sorted(around)]
 
 
