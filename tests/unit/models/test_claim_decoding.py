@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import ClassVar
 
 import numpy as np
 from hypothesis import given, settings
@@ -91,3 +92,26 @@ def test_an_end_without_a_beginning_is_nothing() -> None:
 def test_confidence_is_never_more_than_that_of_the_place() -> None:
     (claim,) = crafted({3: 0.5}, {4: 0.5})
     assert claim.confidence <= math.sqrt(0.5 * 0.5) + 1e-6
+
+
+class RecordedArray(np.ndarray):
+    """An array that notes the shapes of the products it takes part in."""
+
+    products: ClassVar[list[tuple[int, int, int]]] = []
+
+    def __matmul__(self, other: np.ndarray) -> np.ndarray:
+        self.products.append((len(self), *other.shape))
+        return np.asarray(self) @ np.asarray(other)
+
+
+def test_no_product_is_large_enough_for_threads() -> None:
+    """OpenBLAS gives what has more than 262,144 multiplications to threads, which wait for each other by spinning."""
+    chance = np.random.default_rng(5)
+    weights = {"objects.weight": chance.normal(size=(82, 384)), "objects.bias": np.zeros(82)}
+    tokens = chance.normal(size=(200, 384)).astype(np.float32)
+    RecordedArray.products.clear()
+    likely = ClaimHeads(weights).objects(tokens.view(RecordedArray))
+    assert sum(rows for rows, _, _ in RecordedArray.products) == 200
+    assert all(math.prod(shape) <= 262_144 for shape in RecordedArray.products)
+    logits = tokens.astype(np.float64) @ weights["objects.weight"].T
+    np.testing.assert_allclose(likely.reshape(200, 82), 1 / (1 + np.exp(-logits)), rtol=1e-3, atol=1e-6)
