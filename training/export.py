@@ -108,7 +108,8 @@ def main() -> None:
     weights = trained_weights(call.prefix)
     layers = 1 + max(int(name.split(".")[2]) for name in weights if name.startswith("encoder.layer."))
     target = WEIGHTS / f"{call.name}.onnx"
-    minilm_graph.quantise(minilm_graph.build_encoder(weights, layers), target)
+    encoder = minilm_graph.build_encoder(weights, layers, first_only=call.name == "reranker")
+    minilm_graph.quantise(encoder, target)
     ends = {name: value for name, value in weights.items() if not name.startswith(("encoder.", "embeddings."))}
     for name, value in (json.loads(call.extra.read_bytes()) if call.extra else {}).items():
         ends[name] = np.asarray(value)

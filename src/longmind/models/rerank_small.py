@@ -1,7 +1,8 @@
 """The reranker of ``longmind-models``: reads a question beside each text and its neighbours, within a time budget.
 
 It reads the best candidates first, as many as fit the budget on this machine. What a word piece costs is measured once,
-when the model is loaded, so that a process always reads the same candidates of the same question.
+when the model is loaded, so that a process that is asked one question at a time always reads the same candidates of it.
+Questions that are asked at the same time share the budget: under load less is read, and nobody waits for the others.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 
 MOST = 60
 """The most candidates that are read, however large the budget is."""
-TYPICAL = 70
-"""The word pieces of an ordinary pair: for how many candidates are fetched."""
+SHORT = 40
+"""The word pieces of a short pair: so many candidates are fetched that the budget is used up by short ones too."""
 MEASURED = 64
 READ_CHARACTERS = 6_000
 
@@ -48,7 +49,7 @@ class Reranked(NamedTuple):
 
 
 class SmallReranker:
-    """Scores candidates within ``budget_ms`` of CPU time for each question."""
+    """Scores candidates within ``budget_ms`` of CPU time for the questions that are asked at the same time."""
 
     name = "longmind-models/reranker"
 
@@ -56,29 +57,35 @@ class SmallReranker:
         self._budget = budget_ms / 1_000
         self._model: SmallModel | None = None
         self._piece_seconds = 0.0
+        self._questions = 0
+        """How many questions are being read for."""
 
     async def depth(self) -> int:
-        """Return how many candidates of ordinary length fit the budget."""
+        """Return how many short candidates fit the budget."""
         if self._model is None:
             await asyncio.to_thread(self._load)
-        return max(1, min(MOST, int(self._budget / (TYPICAL * self._piece_seconds))))
+        return max(1, min(MOST, int(self._budget / (SHORT * self._piece_seconds))))
 
     async def read(self, question: str, texts: Sequence[TextInContext]) -> Reranked:
-        """Return the numbers of the first texts, as many as fit the budget."""
-        return await asyncio.to_thread(self._read, question, texts)
+        """Return the numbers of the first texts, as many as fit the budget; at least one if nothing else is read."""
+        self._questions += 1
+        try:
+            return await asyncio.to_thread(self._read, question, texts, self._questions)
+        finally:
+            self._questions -= 1
 
-    def _read(self, question: str, texts: Sequence[TextInContext]) -> Reranked:
+    def _read(self, question: str, texts: Sequence[TextInContext], questions: int) -> Reranked:
         import numpy as np
 
         model = self._load()
         parts = [part[:READ_CHARACTERS] for text in texts for part in text]
         asked, *pieces = model.pieces([question, *parts])
-        most = self._budget / self._piece_seconds
+        most = self._budget / questions / self._piece_seconds
         weight, bias = np.asarray(model.ends["score.weight"][0]), float(model.ends["score.bias"][0])
         numbers: list[float] = []
         for ids, head in self._pairs(asked, pieces):
             most -= len(ids)
-            if most < 0 and numbers:
+            if most < 0 and (numbers or questions > 1):
                 break
             numbers.append(float(model.encode(ids, head)[0] @ weight) + bias)
         return Reranked(numbers, [len(pieces[3 * place].ids) for place in range(len(numbers))])

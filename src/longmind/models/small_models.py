@@ -61,7 +61,10 @@ class SmallModel:
         return [Pieces(encoding.ids, encoding.offsets) for encoding in encoded]
 
     def encode(self, ids: Sequence[int], head: int) -> Floats:
-        """Return a vector for each piece. The first ``head`` pieces are the first segment, the rest the second."""
+        """Return a vector for each piece; the reranker has one for the first alone.
+
+        The first ``head`` pieces are the first segment, the rest the second.
+        """
         import numpy as np
 
         segments = np.ones((1, len(ids)), np.int64)

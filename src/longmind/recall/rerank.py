@@ -39,7 +39,7 @@ class ContextReranker(Protocol):
     def name(self) -> str: ...
 
     async def depth(self) -> int:
-        """Return how many candidates of ordinary length fit the budget."""
+        """Return how many candidates may fit the budget: so many are fetched."""
         ...
 
     async def read(self, question: str, texts: Sequence[TextInContext]) -> Reranked:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -40,6 +42,20 @@ async def test_a_budget_bounds_what_is_read_and_one_is_always_read():
     assert await small.depth() == 1
     again = await large.read("How many cats?", texts[:5])
     assert again == await large.read("How many cats?", texts[:5])
+
+
+@installed
+async def test_questions_at_the_same_time_share_the_budget():
+    texts = [TextInContext(f"user: I have {n} cats and a garden with tall trees.") for n in range(60)]
+    reranker = SmallReranker(60)
+    alone = len((await reranker.read("How many cats?", texts)).numbers)
+    together = await asyncio.gather(*(reranker.read("How many cats?", texts) for _ in range(40)))
+    counts = [len(read.numbers) for read in together]
+    assert counts == sorted(counts, reverse=True)
+    assert counts[0] == alone
+    assert counts[1] <= alone // 2 + 1
+    assert counts[-1] < counts[1]
+    assert len((await reranker.read("How many cats?", texts)).numbers) == alone
 
 
 @installed
