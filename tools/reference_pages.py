@@ -22,7 +22,7 @@ from pydantic.fields import FieldInfo
 from longmind import errors
 from longmind.config import PREFIX, SYSTEMS, AgentSettings, Settings, variable_of
 from longmind.kinds import TABLE
-from longmind.security.tokens import TokenSettings
+from longmind.security.token_settings import TokenSettings
 from longmind.server.settings import SERVER_PREFIX, TOKENS_PREFIX, ServerSettings
 from longmind.systems.configuration import settings_class
 from longmind.types import Change, Link, Memory, Source

@@ -12,7 +12,8 @@ from fastapi import FastAPI
 from longmind import Longmind, Settings
 from longmind.client import RemoteLongmind
 from longmind.server import ServerSettings, create_app
-from longmind.server.serve import address_of, listen, run
+from longmind.server.listening import address_of, listen
+from longmind.server.serve import run
 
 BASE = "http://localhost"
 

@@ -25,9 +25,10 @@ from longmind import Settings
 from longmind.errors import Unauthenticated
 from longmind.security import Credentials, Principal
 from longmind.server import ServerSettings, create_app
+from longmind.server.listening import address_of, listen
 from longmind.server.rest.openapi import openapi
 from longmind.server.rest.state import Access
-from longmind.server.serve import address_of, listen, run
+from longmind.server.serve import run
 
 EXAMPLES = int(os.environ.get("LONGMIND_FUZZ_EXAMPLES", "1"))
 KEY = {"Authorization": "Bearer fuzz"}

@@ -19,7 +19,7 @@ from tests.security.provider import AUDIENCE, Issuer
 
 from longmind.errors import Forbidden, InvalidSetting, StoreUnavailable, Unauthenticated
 from longmind.server import ServerSettings
-from longmind.server.serve import listen
+from longmind.server.listening import listen
 from longmind.sync import Longmind
 
 Start = Callable[..., tuple["subprocess.Popen[str]", str]]

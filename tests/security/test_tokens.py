@@ -15,7 +15,8 @@ from tests.security.provider import AUDIENCE, Issuer
 
 from longmind.errors import InvalidSetting, StoreUnavailable, Unauthenticated
 from longmind.security import Credentials, Principal
-from longmind.security.tokens import PublicKeys, TokenAuthenticator, TokenSettings
+from longmind.security.token_settings import TokenSettings
+from longmind.security.tokens import PublicKeys, TokenAuthenticator
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from longmind.cli.command import Invocation, creating_command
+from longmind.cli.starting import without_garbage_collection
 from longmind.errors import InvalidSetting, Unsupported
 
 
@@ -24,11 +25,13 @@ async def mcp(
     """
     if call.all_users:
         raise Unsupported("A client works for one user.", hint="Leave --all-users out, or give --user.")
-    try:
-        from longmind.server.mcp.stdio import serve_stdio
-    except ModuleNotFoundError as error:
-        if error.name not in ("mcp", "mcp_types"):
-            raise
-        raise InvalidSetting("The package mcp is not installed.", hint="pip install 'longmind[mcp]'") from error
-    async with call.store() as longmind:
-        await serve_stdio(longmind, call.settings.agent, call.user, consolidation=consolidation)
+    with without_garbage_collection() as started:
+        try:
+            from longmind.server.mcp.stdio import serve_stdio
+        except ModuleNotFoundError as error:
+            if error.name not in ("mcp", "mcp_types"):
+                raise
+            raise InvalidSetting("The package mcp is not installed.", hint="pip install 'longmind[mcp]'") from error
+        async with call.store() as longmind:
+            started()
+            await serve_stdio(longmind, call.settings.agent, call.user, consolidation=consolidation)

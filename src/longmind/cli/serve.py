@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -14,6 +15,7 @@ from longmind.cli import demo_story, screen
 from longmind.cli.command import Invocation, store_command
 from longmind.cli.keys import open_access
 from longmind.cli.procedures import tool_registry
+from longmind.cli.starting import without_garbage_collection
 from longmind.errors import InvalidSetting
 
 if TYPE_CHECKING:
@@ -127,18 +129,26 @@ async def serve(
         rate_burst=burst,
         mem0=mem0,
     )
-    if "auth" not in settings.model_fields_set:
-        settings = settings.model_copy(update={"auth": await _authentication(call)})
-    if sample:
-        await _store_sample(call)
-    await _run(call, settings, sample=sample, tools=tools, fd=fd)
+    with without_garbage_collection() as started:
+        if "auth" not in settings.model_fields_set:
+            settings = settings.model_copy(update={"auth": await _authentication(call)})
+        if sample:
+            await _store_sample(call)
+        await _run(call, settings, started, sample=sample, tools=tools, fd=fd)
 
 
-async def _run(call: Invocation, settings: ServerSettings, *, sample: bool, tools: str | None, fd: int | None) -> None:
-    """Listen, and serve in this process or in several until told to stop."""
+async def _run(
+    call: Invocation,
+    settings: ServerSettings,
+    started: Callable[[], None],
+    *,
+    sample: bool,
+    tools: str | None,
+    fd: int | None,
+) -> None:
+    """Listen, and serve in this process or in several until told to stop; ``started`` is called once it serves."""
+    from longmind.server.listening import address_of, listen
     from longmind.server.logs import logging_as_json
-    from longmind.server.serve import address_of, listen
-    from longmind.server.serve import serve as serve_until_stopped
     from longmind.server.workers import READY, supervise
 
     registry = None if tools is None else tool_registry(tools)
@@ -148,6 +158,7 @@ async def _run(call: Invocation, settings: ServerSettings, *, sample: bool, tool
     with_console = fd is None and settings.workers == 1 and console.installed()
 
     def ready() -> None:
+        started()
         if fd is None:
             answer = {"address": address, "console": f"{address}/" if with_console else None}
             call.answer(answer, lambda: _announce(address, sample=sample, with_console=with_console))
@@ -160,6 +171,8 @@ async def _run(call: Invocation, settings: ServerSettings, *, sample: bool, tool
             with logging_as_json(sys.stderr):
                 await supervise(settings.workers, listening, _arguments(call, settings, tools), ready)
             return
+        from longmind.server.serve import serve as serve_until_stopped  # not loaded by one that only supervises
+
         with logging_as_json(sys.stderr):
             await serve_until_stopped(
                 listening,

@@ -22,7 +22,9 @@ from longmind.systems.semantic import Entities, Entity, EntityGraph, Observation
 class _Wire(BaseModel):
     """An object as the reference server writes it: in camel case; fields it does not know are left out."""
 
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, hide_input_in_errors=True)
+    model_config = ConfigDict(
+        alias_generator=to_camel, populate_by_name=True, hide_input_in_errors=True, defer_build=True
+    )
 
 
 class EntityItem(_Wire):

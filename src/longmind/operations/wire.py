@@ -140,7 +140,7 @@ def request_model(name: str, parameters: Sequence[Parameter], changes: type[Base
             fields[field] = (field_type(info), None)
     for parameter in parameters:
         fields[parameter.name] = (parameter.type, ... if parameter.required else parameter.default)
-    config = ConfigDict(extra="forbid", hide_input_in_errors=True, arbitrary_types_allowed=False)
+    config = ConfigDict(extra="forbid", hide_input_in_errors=True, arbitrary_types_allowed=False, defer_build=True)
     model: type[BaseModel] = create_model(name, __config__=config, **fields)
     return model
 

@@ -11,7 +11,7 @@ from pydantic import Field, SecretStr, ValidationError
 from longmind.config import PREFIX
 from longmind.errors import InvalidSetting
 from longmind.problems import first_problem
-from longmind.security.tokens import TokenSettings
+from longmind.security.token_settings import TokenSettings
 from longmind.types import Model
 
 SERVER_PREFIX = f"{PREFIX}SERVER_"

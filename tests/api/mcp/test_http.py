@@ -17,8 +17,9 @@ from longmind import Longmind
 from longmind.errors import Unauthenticated
 from longmind.security import Credentials, Principal
 from longmind.server import ServerSettings, create_app
+from longmind.server.listening import address_of, listen
 from longmind.server.rest.state import Access
-from longmind.server.serve import address_of, listen, run
+from longmind.server.serve import run
 
 _HEADERS = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
 _LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}

@@ -19,7 +19,6 @@ from longmind.errors import InvalidInput, InvalidSetting, LongmindError, NotFoun
 from longmind.operations import OPERATIONS
 from longmind.security import AccessStore, Anonymous, AuditWriter, Authenticator, KeyAuthenticator
 from longmind.security.limits import RateLimits, TokenBuckets
-from longmind.security.tokens import KeysAndTokens, TokenAuthenticator
 from longmind.server.mcp.http import McpEndpoint
 from longmind.server.rest.handler import Handler
 from longmind.server.rest.metrics import Metrics
@@ -121,6 +120,8 @@ def _authenticator(settings: ServerSettings, access: AccessStore, tenant: str) -
         return keys
     if settings.tokens is None:
         raise InvalidSetting("Tokens need an issuer and an audience.", hint="Give --oidc-issuer and --oidc-audience.")
+    from longmind.security.tokens import KeysAndTokens, TokenAuthenticator
+
     return KeysAndTokens(keys, TokenAuthenticator(settings.tokens))
 
 
