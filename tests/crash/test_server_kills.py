@@ -33,7 +33,7 @@ async def until_more(load: Clients, count: int = 20) -> None:
 def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
         return str(tmp_path / "memory.db")
-    return str(request.getfixturevalue("fresh_postgres_url"))
+    return str(request.getfixturevalue("postgres_store_url"))
 
 
 async def test_a_server_that_is_killed_loses_no_acknowledged_write(store_url: str, tmp_path: Path) -> None:

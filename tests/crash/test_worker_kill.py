@@ -178,8 +178,8 @@ async def run(url: str, agents: int, count: int, kills: int, chance: random.Rand
 
 
 @pytest.mark.timeout(180)
-async def test_a_killed_worker_loses_nothing(fresh_postgres_url: str) -> None:
-    told = await run(fresh_postgres_url, 40, 3, 1, random.Random(5))
+async def test_a_killed_worker_loses_nothing(postgres_store_url: str) -> None:
+    told = await run(postgres_store_url, 40, 3, 1, random.Random(5))
     assert (told.lost, told.wrong) == (0, 0)
     assert told.taken_over >= 1
 

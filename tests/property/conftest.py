@@ -38,7 +38,7 @@ class Host:
 @pytest.fixture(params=["inmem", "sqlite", "postgres"])
 def host(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Host]:
     urls = {"inmem": "memory:", "sqlite": str(tmp_path / "memory.db")}
-    url = urls.get(request.param) or request.getfixturevalue("fresh_postgres_url")
+    url = urls.get(request.param) or request.getfixturevalue("postgres_store_url")
     clock = FakeClock()
     with asyncio.Runner() as runner:
         longmind = runner.run(_opened(url, clock))

@@ -159,6 +159,6 @@ def test_sqlite_agrees_with_the_specification(tmp_path: Path) -> None:
     run_state_machine_as_test(lambda: StoreMachine(host), settings=budget(30))
 
 
-def test_postgres_agrees_with_the_specification(fresh_postgres_url: str) -> None:
-    host = PostgresHost(fresh_postgres_url)
+def test_postgres_agrees_with_the_specification(postgres_store_url: str) -> None:
+    host = PostgresHost(postgres_store_url)
     run_state_machine_as_test(lambda: StoreMachine(host), settings=budget(20))

@@ -264,7 +264,7 @@ async def _texts_in_memory(longmind: Longmind) -> bytes:
 @pytest.mark.parametrize("seed", range(HISTORIES, HISTORIES + 6))
 @pytest.mark.parametrize("kind", ["inmem", "postgres"])
 async def test_no_text_of_any_table_holds_what_was_erased(request: pytest.FixtureRequest, kind: str, seed: int) -> None:
-    url = "memory:" if kind == "inmem" else str(request.getfixturevalue("fresh_postgres_url"))
+    url = "memory:" if kind == "inmem" else str(request.getfixturevalue("postgres_store_url"))
     async with opened(url, seed) as longmind:
         texts: Callable[[], Awaitable[bytes]] = (
             (lambda: _texts_in_memory(longmind)) if kind == "inmem" else (lambda: _texts_of_postgres(url))

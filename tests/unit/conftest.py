@@ -23,7 +23,7 @@ def face_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
         return "memory:"
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'memory.db'}"
-    return str(request.getfixturevalue("fresh_postgres_url"))
+    return str(request.getfixturevalue("postgres_store_url"))
 
 
 @pytest.fixture

@@ -102,9 +102,9 @@ async def test_two_stores_on_one_sqlite_file(tmp_path: Path) -> None:
         await other_process(url, longmind.agent("assistant", user="ann"))
 
 
-async def test_two_stores_on_one_postgres(fresh_postgres_url: str) -> None:
-    async with Longmind.open(fresh_postgres_url, settings=Settings.load({})) as longmind:
-        await other_process(fresh_postgres_url, longmind.agent("assistant", user="ann"))
+async def test_two_stores_on_one_postgres(postgres_store_url: str) -> None:
+    async with Longmind.open(postgres_store_url, settings=Settings.load({})) as longmind:
+        await other_process(postgres_store_url, longmind.agent("assistant", user="ann"))
 
 
 CHILD = """

@@ -16,7 +16,7 @@ def shared_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """A store that other processes can reach too."""
     if request.param == "sqlite":
         return str(tmp_path / "memory.db")
-    return str(request.getfixturevalue("fresh_postgres_url"))
+    return str(request.getfixturevalue("postgres_store_url"))
 
 
 @pytest.fixture

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-import os
-from collections.abc import AsyncIterator, Callable, Iterator
-from urllib.parse import urlsplit, urlunsplit
+from collections.abc import AsyncIterator, Callable
 
-import psycopg
 import pytest
-from psycopg import sql
 
 from longmind.clock import SystemClock
 from longmind.store.base import Batch, Write
@@ -19,30 +14,10 @@ from longmind.types import Scope
 _clock = SystemClock()
 
 
-@pytest.fixture(scope="session")
-def installed_template(postgres_url: str) -> Iterator[str]:
-    """The name of a database that holds an empty store."""
-    name = f"longmind_template_{os.getpid()}"
-    with psycopg.connect(postgres_url, autocommit=True) as connection:
-        connection.execute(sql.SQL("CREATE DATABASE {} TEMPLATE template0").format(sql.Identifier(name)))
-
-        async def install() -> None:
-            await (await PostgresBackend.open(_named(postgres_url, name), clock=_clock)).close()
-
-        asyncio.run(install())
-        yield name
-        connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
-
-
 @pytest.fixture
-def store_url(postgres_url: str, installed_template: str, request: pytest.FixtureRequest) -> Iterator[str]:
+def store_url(postgres_store_url: str) -> str:
     """The URL of a database with an empty store."""
-    name = f"longmind_store_{os.getpid()}_{id(request)}"
-    copy = sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(sql.Identifier(name), sql.Identifier(installed_template))
-    with psycopg.connect(postgres_url, autocommit=True) as connection:
-        connection.execute(copy)
-        yield _named(postgres_url, name)
-        connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+    return postgres_store_url
 
 
 @pytest.fixture
@@ -60,7 +35,3 @@ def batch() -> Callable[..., Batch]:
         return Batch(scope, operation or _clock.new_id(), _clock.now(), tuple(writes), idempotent=idempotent)
 
     return make
-
-
-def _named(url: str, name: str) -> str:
-    return urlunsplit(urlsplit(url)._replace(path=f"/{name}"))

@@ -38,30 +38,30 @@ def parts(url: str) -> list[tuple[str, int, bytes]]:
 
 
 async def test_a_new_process_begins_with_the_snapshot_and_answers_the_same(
-    fresh_postgres_url: str, monkeypatch: pytest.MonkeyPatch
+    postgres_store_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("longmind.store.postgres.snapshots._PART", 1_000)
-    async with opened(fresh_postgres_url) as store:
+    async with opened(postgres_store_url) as store:
         memories = await fill(store)
         await store.view(SCOPE)
-    assert len(parts(fresh_postgres_url)) > 2, "it has several parts"
-    async with opened(fresh_postgres_url, stored=False) as store:
+    assert len(parts(postgres_store_url)) > 2, "it has several parts"
+    async with opened(postgres_store_url, stored=False) as store:
         expected = answers(await store.view(SCOPE))
-    async with opened(fresh_postgres_url) as store:
+    async with opened(postgres_store_url) as store:
         read = feeds_read(store, monkeypatch)
         assert answers(await store.view(SCOPE)) == expected
         assert read == [ROWS], "only what came after it is read"
         await store.delete(SCOPE, memories[3].id)
-    async with opened(fresh_postgres_url, stored=False) as store:
+    async with opened(postgres_store_url, stored=False) as store:
         expected = answers(await store.view(SCOPE))
-    async with opened(fresh_postgres_url) as store:
+    async with opened(postgres_store_url) as store:
         assert answers(await store.view(SCOPE)) == expected
 
 
 async def test_a_damaged_or_foreign_snapshot_is_not_used(
-    fresh_postgres_url: str, monkeypatch: pytest.MonkeyPatch
+    postgres_store_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with opened(fresh_postgres_url) as store:
+    async with opened(postgres_store_url) as store:
         await fill(store)
         expected = answers(await store.view(SCOPE))
     for change in (
@@ -69,33 +69,33 @@ async def test_a_damaged_or_foreign_snapshot_is_not_used(
         "DELETE FROM longmind.view_snapshots WHERE part = 1",
         "UPDATE longmind.view_snapshots SET content = 'x' WHERE part = 0",
     ):
-        with psycopg.connect(fresh_postgres_url, autocommit=True) as connection:
+        with psycopg.connect(postgres_store_url, autocommit=True) as connection:
             assert connection.execute(change.encode()).rowcount == 1
-        async with opened(fresh_postgres_url) as store:
+        async with opened(postgres_store_url) as store:
             read = feeds_read(store, monkeypatch)
             assert answers(await store.view(SCOPE)) == expected
             assert read[0] == 0, change
 
 
-async def test_an_erasure_takes_the_snapshots_of_the_agent_back(fresh_postgres_url: str) -> None:
-    async with opened(fresh_postgres_url) as store:
+async def test_an_erasure_takes_the_snapshots_of_the_agent_back(postgres_store_url: str) -> None:
+    async with opened(postgres_store_url) as store:
         memories = await fill(store)
         await store.view(SCOPE)
         await store._views.finish()
-        assert any(memories[0].id.encode() in content for _, _, content in parts(fresh_postgres_url))
+        assert any(memories[0].id.encode() in content for _, _, content in parts(postgres_store_url))
         await store.delete(SCOPE, memories[0].id, erase=True)
-        assert parts(fresh_postgres_url) == []
+        assert parts(postgres_store_url) == []
         await store.view(SCOPE)
         await store._views.finish()
-        kept = parts(fresh_postgres_url)
+        kept = parts(postgres_store_url)
         assert kept
         assert not any(memories[0].id.encode() in content for _, _, content in kept)
         assert "Removed the stored search views." in (await store.scrub()).done
-        assert parts(fresh_postgres_url) == []
+        assert parts(postgres_store_url) == []
 
 
 async def test_a_snapshot_that_is_stored_after_an_erasure_is_not_kept(
-    fresh_postgres_url: str, monkeypatch: pytest.MonkeyPatch
+    postgres_store_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another process has copied the view, and stores it after the erasure."""
     write, copied, erased = PostgresSnapshots._write, asyncio.Event(), asyncio.Event()
@@ -106,22 +106,22 @@ async def test_a_snapshot_that_is_stored_after_an_erasure_is_not_kept(
         return await write(self, params, captured, mark)
 
     monkeypatch.setattr(PostgresSnapshots, "_write", late)
-    async with opened(fresh_postgres_url) as other, opened(fresh_postgres_url) as store:
+    async with opened(postgres_store_url) as other, opened(postgres_store_url) as store:
         memories = await fill(store)
         await other.view(SCOPE)
         await copied.wait()
-        assert [part for _, part, _ in parts(fresh_postgres_url)] == [-1], "it is announced"
+        assert [part for _, part, _ in parts(postgres_store_url)] == [-1], "it is announced"
         await store.delete(SCOPE, memories[0].id, erase=True)
         erased.set()
         await other._views.finish()
-        assert parts(fresh_postgres_url) == []
+        assert parts(postgres_store_url) == []
 
 
-async def test_an_announcement_waits_for_an_erasure_under_way(fresh_postgres_url: str) -> None:
-    async with opened(fresh_postgres_url) as store:
+async def test_an_announcement_waits_for_an_erasure_under_way(postgres_store_url: str) -> None:
+    async with opened(postgres_store_url) as store:
         await fill(store, 3)
         snapshots = store.backend.snapshots()  # type: ignore[attr-defined]
-        with psycopg.connect(fresh_postgres_url) as erasing:
+        with psycopg.connect(postgres_store_url) as erasing:
             lock = "SELECT pg_advisory_xact_lock(hashtextextended(%s || '/' || %s, 25))"
             erasing.execute(lock, (SCOPE.tenant, SCOPE.agent))
             beginning = asyncio.create_task(snapshots.begin(SCOPE))

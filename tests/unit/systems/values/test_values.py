@@ -207,8 +207,8 @@ def test_a_path_is_below_another_exactly_if_its_labels_begin_with_them(
     assert inside == (namespace[: len(prefix)] == prefix)
 
 
-async def test_the_same_on_postgresql(fresh_postgres_url: str) -> None:
-    async with Longmind.open(fresh_postgres_url) as longmind:
+async def test_the_same_on_postgresql(postgres_store_url: str) -> None:
+    async with Longmind.open(postgres_store_url) as longmind:
         mem = longmind.agent("a", user="alice")
         spaces = [("a",), ("a", "b"), ("a", "b/c"), ("a0",)]
         for n, space in enumerate(spaces):
