@@ -9,6 +9,7 @@ hit of its own, and so does one whose evidence the question does not find.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from longmind.types import Memory
@@ -43,12 +44,16 @@ def reduce_repetitions(candidates: Iterable[Candidate]) -> None:
             candidate.score *= EXTRACTED_FACTOR
 
 
-def fold(candidates: dict[str, Candidate]) -> None:
-    """Fold each fact into the best candidate it was extracted from, which takes over its score if that is higher."""
+def fold(candidates: dict[str, Candidate], same: Mapping[str, str] = MappingProxyType({})) -> None:
+    """Fold each fact into the best candidate it was extracted from, which takes over its score if that is higher.
+
+    ``same`` maps memories that are no candidates to the candidate that says the same.
+    """
     counts: dict[str, int] = {}
     facts = [c for c in candidates.values() if c.memory.kind in EXTRACTED_KINDS]
     for fact in sorted(facts, key=lambda c: -c.score):
-        sources = [candidates[id] for id in evidence_ids(fact.memory) if id in candidates]
+        evidence = {same.get(id, id) for id in evidence_ids(fact.memory)}
+        sources = [candidates[id] for id in sorted(evidence) if id in candidates]
         if not sources:
             continue
         best = max(sources, key=lambda c: c.score)

@@ -91,7 +91,7 @@ class Fused:
             "kind of turn": context_weight * weights.question * marks.asks[at]
             + weights.dated * marks.dated[at]
             + weights.counted * marks.counted[at],
-            "reply": -speaking * weights.reply * marks.reply[at],
+            "reply": -weights.reply * marks.reply[at],
             "priors": self.priors[at],
         }
 
@@ -134,7 +134,7 @@ def fuse(
     answers = _of_kinds(view, arm_scores, plan.answering)
     unfound = (total <= 0) & ~answers
     total += context_weight * (weights.fullness * marks.fullness + weights.question * marks.asks)
-    total -= speaking * (weights.reply * marks.reply)
+    total -= weights.reply * marks.reply
     if weights.dated:
         total += weights.dated * marks.dated
     if weights.counted:

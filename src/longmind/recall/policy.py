@@ -36,9 +36,9 @@ class Weights:
     """Lexical score of a self-contained text."""
     vector: float = 7.0
     """Vector similarity of a self-contained text."""
-    reply: float = 4.3
-    """The penalty for an assistant's messages, unless the question asks for them."""
 
+    reply: float = 4.3
+    """The penalty for an assistant's messages, short or long, unless the question asks for them."""
     speaker: float = 1.5
     question: float = -0.9
     dated: float = 0.0

@@ -24,6 +24,7 @@ from longmind.recall.fusion import STATE_FACTORS, Fused
 from longmind.recall.heat import heat, warmed
 from longmind.recall.policy import RecallPlan
 from longmind.recall.query import Query
+from longmind.recall.repeated import asks_for_occasions, find_repeated
 from longmind.recall.rerank import DEPTH, SHARE, ContextReranker, Reranker, new_order, shares, trust_in
 from longmind.recall.restated import find_restated
 from longmind.recall.updates import COMPARED, RankedTurn, find_updated
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
 
 SPARE = 6
 """Memories looked up beyond those asked for."""
+_FETCHES = 3
+"""How often more memories are looked up because some of them repeat others."""
 LINKED_FROM, LINKED_MOST = 5, 20
 UNFOLLOWED = frozenset({"next", "supersedes"})
 _COMPARED_INLINE = 200
@@ -85,21 +88,38 @@ class Ranking:
         self.store, self.scope, self.query, self.plan, self.view = store, scope, query, plan, view
         self.arm_scores, self.fused, self.here, self.folds = arm_scores, fused, here, folds
         self.candidates: dict[str, Candidate] = {}
+        self.repeats: dict[str, tuple[Candidate, str]] = {}
+        """Candidates that say the same as a better one, with the id of that one. They fill places that are left."""
         self.trust = 0.0
         """How much the numbers of the small reranker count; 0 if it has read nothing."""
 
     async def fetch(self, k: int, least: int = 0) -> None:
         """Fetch the memories of the best rows, and a few more; at least so many."""
         depth = max(k + SPARE, least) if not self.query.phrases else max(k + SPARE, least, DEPTH)
-        scores, order = self.fused.scores(self.here), self._best(depth)
-        ids = [self.view.ids[row] for row in self.arm_scores.rows[order]]
-        memories = {m.id: m for m in await self.store.get_all(self.scope, ids)}
-        for place, id in zip(order, ids, strict=True):
-            if id in memories:
-                self.candidates[id] = Candidate(memories[id], float(scores[place]), int(place))
+        await self._fetch_best(depth)
+        if not asks_for_occasions(self.query):
+            for _ in range(_FETCHES):
+                if not self._set_repeats_aside():
+                    break
+                await self._fetch_best(depth + len(self.repeats))  # others take the places of those that repeat
         if self.folds:
             folding.reduce_repetitions(self.candidates.values())
         self._match_phrases()
+
+    async def _fetch_best(self, depth: int) -> None:
+        """Fetch the memories of the best rows that were not fetched yet."""
+        scores, order = self.fused.scores(self.here), self._best(depth)
+        places = {self.view.ids[row]: int(place) for row, place in zip(self.arm_scores.rows[order], order, strict=True)}
+        ids = [id for id in places if id not in self.candidates and id not in self.repeats]
+        for memory in await self.store.get_all(self.scope, ids) if ids else ():
+            self.candidates[memory.id] = Candidate(memory, float(scores[places[memory.id]]), places[memory.id])
+
+    def _set_repeats_aside(self) -> bool:
+        """Take candidates out that say word for word what a better one says; return whether there were any."""
+        repeated = find_repeated([candidate.memory for candidate in self._sorted()])
+        for id, kept in repeated.items():
+            self.repeats[id] = self.candidates.pop(id), kept
+        return bool(repeated)
 
     def _best(self, depth: int) -> NDArray[np.intp]:
         """Return the indexes of the best rows, the best first.
@@ -261,12 +281,14 @@ class Ranking:
         """Leave out what is no news, so that the chances of the others do not depend on it."""
         if repeats is not None:
             self.candidates = {id: c for id, c in self.candidates.items() if not repeats(c.memory)}
+            self.repeats = {id: entry for id, entry in self.repeats.items() if not repeats(entry[0].memory)}
 
     def hits(self, k: int, min_score: float, full: bool) -> list[Hit]:
         """Return the best candidates as hits that are likely enough, with all numbers or only the main ones."""
         if self.folds:
-            folding.fold(self.candidates)
+            folding.fold(self.candidates, {id: kept for id, (_, kept) in self.repeats.items()})
         best = self._sorted()[:k]
+        best += self._repeats_after(best, k - len(best))
         if not best:
             return []
         signs = signs_of(best, self.fused.confidence, int(self.here.sum()), self.trust)
@@ -278,6 +300,25 @@ class Ranking:
             Hit.explained_later(c.memory, chance, c.score, partial(_reasons, explainer, c, row if full else None))
             for c, chance, row in zip(kept, chances.tolist(), signs, strict=False)
         ]
+
+    def _repeats_after(self, best: Sequence[Candidate], places: int) -> list[Candidate]:
+        """Return the best of the candidates that repeat another for the places that are left; note them on that one."""
+        by_kept: dict[str, list[Memory]] = {}
+        for candidate, kept in self.repeats.values():
+            by_kept.setdefault(kept, []).append(candidate.memory)
+        for candidate in best:
+            if others := by_kept.get(candidate.memory.id):
+                last = max(candidate.memory.occurred_at, *(memory.occurred_at for memory in others))
+                day = f"{last.day:02} {format_month(last)}"
+                candidate.notes.append(f"said {len(others) + 1} times in these words, last on {day}")
+        least = best[-1].score if best else 0.0
+        known = self.candidates.keys()  # a link may have led to one of them
+        left = sorted((c for id, (c, _) in self.repeats.items() if id not in known), key=lambda c: -c.score)
+        left = left[: max(places, 0)]
+        for candidate in left:
+            candidate.score = min(candidate.score, least)  # hits are in the order of their fit
+            candidate.notes.append("says the same as another hit")
+        return left
 
     def _certain(self, candidate: Candidate) -> float | None:
         """Return the fit of a memory of the very kind that the question asks for: its words need not match."""

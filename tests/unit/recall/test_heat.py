@@ -38,17 +38,17 @@ async def test_of_two_that_fit_alike_the_warmer_comes_first_until_it_has_cooled(
     first = await world.add("a red kite over the beach", session="a")
     second = await world.add("a red kite over the beach", session="b")
     same_time = {"k": 2}
-    cold = await world.recaller.recall(world.scope, "red kite", **same_time)
+    cold = await world.recaller.recall(world.scope, "when was a red kite there", **same_time)
     assert [hit.memory.id for hit in cold] == [first.id, second.id]
     for _ in range(3):
         await world.store.touch(world.scope, [second.id])
-    warm = await world.recaller.recall(world.scope, "red kite", **same_time)
+    warm = await world.recaller.recall(world.scope, "when was a red kite there", **same_time)
     assert [hit.memory.id for hit in warm] == [second.id, first.id]
     assert "recalled 3 times before" in warm[0].why
     assert warm[0].parts["heat"] > 0
     assert "heat" not in warm[1].parts
     world.clock.advance(365 * 86_400)
-    later = await world.recaller.recall(world.scope, "red kite", **same_time)
+    later = await world.recaller.recall(world.scope, "when was a red kite there", **same_time)
     assert later[0].fit == pytest.approx(later[1].fit, rel=1e-6)
 
 
