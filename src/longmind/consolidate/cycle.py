@@ -50,6 +50,7 @@ from longmind.consolidate.work import Notes, Stage, Work, shared_scope
 from longmind.errors import Conflict, ModelError, NotFound
 from longmind.kinds import SHAREABLE
 from longmind.models.statements import open_statement_reader
+from longmind.pacing import rare_collections
 from longmind.store.base import Delete, Write
 from longmind.store.store import Store
 from longmind.types import ConsolidationReport, Memory, Proposed, Scope, StageReport
@@ -152,7 +153,7 @@ class Cycle:
             "longmind.agent": self.scope.agent,
             "longmind.dry_run": dry_run,
         }
-        with telemetry.span("longmind.consolidate", attributes) as span:
+        with telemetry.span("longmind.consolidate", attributes) as span, rare_collections():
             report = await self._run(dry_run)
             span.set("longmind.read", report.read)
             span.set("longmind.changes", len(report.proposed))
@@ -422,7 +423,7 @@ class Cycle:
             scope=self.scope,
             clock=self.clock,
             settings=self.settings,
-            draft=dry_draft or Draft(self.store.backend, self.scope, self._known.values()),
+            draft=dry_draft or Draft(self.store.backend, self.scope, self._known),
             shared_draft=Draft(self.store.backend, shared_scope(self.scope)),
             sources=sources,
             operation=progress.operation,

@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from datetime import datetime
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from longmind.clock import Clock
@@ -57,6 +58,7 @@ _PLANNED_INLINE = 200
 """Writes of a batch that are planned on the event loop; more are in a thread."""
 _SUPPORTED = ("keys", "kinds", "states", "ids", "sessions", "users", "tags_any", "until")
 """The fields of a filter that a draft can be scanned by, beside metadata and expiry."""
+_NOTHING_KNOWN: Mapping[str, Memory] = MappingProxyType({})
 _UNSUPPORTED = tuple(sorted(set(Filter.model_fields) - {*_SUPPORTED, "metadata", "expired", "expired_at"}))
 
 
@@ -67,10 +69,11 @@ class Draft:
     those of the real store.
     """
 
-    def __init__(self, base: Backend, scope: Scope, known: Iterable[Memory] = ()) -> None:
-        """Begin a draft. ``known`` are records that were just read, which need not be read again."""
+    def __init__(self, base: Backend, scope: Scope, known: Mapping[str, Memory] = _NOTHING_KNOWN) -> None:
+        """Begin a draft. ``known`` are records by id that were just read, which need not be read again."""
         self._base = base
         self._scope = scope
+        self._known = known
         self.read: dict[str, Memory] = {}
         """Records of the real store, as they were when they were first read."""
         self.now: dict[str, Memory | None] = {}
@@ -95,21 +98,29 @@ class Draft:
         self._by_kind: dict[str, dict[str, None]] = {}
         self._scanned: set[tuple[object, ...]] = set()
         self._pace = Pace()
-        for memory in known:
-            self._keep(memory)
 
     # -- reading -------------------------------------------------------------------------------------------------
 
     async def get(self, scope: Scope, ids: Sequence[str]) -> list[Memory]:
         await self._pace.pause()
         wanted = list(dict.fromkeys(ids))
-        missing = [id for id in wanted if id not in self.now and id not in self.generated]
+        unread = [id for id in wanted if id not in self.now and id not in self.generated]
+        missing: list[str] = []
+        for id in unread:
+            if (memory := self._known.get(id)) is not None:
+                self._keep(memory)
+            else:
+                missing.append(id)
         if missing:
             for memory in await self._base.get(self._scope, missing):
                 self._keep(memory)
             for id in missing:
                 self.now.setdefault(id, None)
         return self._seen(scope, (self.now.get(id) for id in wanted))
+
+    def has(self, id: str) -> bool:
+        """Whether a record can be had without reading the real store, as far as it is known not to be missing there."""
+        return id in self.now or id in self._known
 
     def _seen(self, scope: Scope, memories: Iterable[Memory | None]) -> list[Memory]:
         """Return those of these memories that a scope sees. All are of one agent, so only the user decides."""
@@ -297,6 +308,7 @@ class Draft:
 
     def _keep(self, memory: Memory) -> None:
         if memory.id not in self.now:
+            memory = self._known.get(memory.id, memory)
             self.read[memory.id] = memory
             self._set(memory)
 

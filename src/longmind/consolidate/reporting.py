@@ -10,7 +10,7 @@ from longmind import telemetry
 from longmind.consolidate.draft import Draft
 from longmind.consolidate.work import Notes
 from longmind.kinds import INTERNAL
-from longmind.types import Memory, Proposed, StageReport
+from longmind.types import Memory, Proposed, StageReport, construct_unvalidated
 
 Action = Literal["add", "change", "supersede", "archive", "delete"]
 _UNREPORTED = INTERNAL | {"concept"}
@@ -46,14 +46,17 @@ def list_changes(
             continue
         because, why = notes.why.get(memory.id, (memory.id, f"{stage}: follows from another change"))
         lines.append(
-            Proposed(
-                action=_action(old, new),
-                memory_id=memory.id,
-                because_of=because,
-                why=why,
-                stage=stage,
-                kind=memory.kind,
-                content=memory.content[:_MAX_CHARS],
+            construct_unvalidated(
+                Proposed,
+                {
+                    "action": _action(old, new),
+                    "memory_id": memory.id,
+                    "because_of": because,
+                    "why": why,
+                    "stage": stage,
+                    "kind": memory.kind,
+                    "content": memory.content[:_MAX_CHARS],
+                },
             )
         )
     return lines

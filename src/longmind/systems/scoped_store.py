@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 B = TypeVar("B", bound=BaseModel)
 _TRIES = 100
+_ASSISTANT = Source(role="assistant")
 
 
 class Search(Protocol):
@@ -76,7 +77,7 @@ class ScopedStore:
             "kind": kind,
             "content": content,
             "body": dict(body or {}),
-            "source": Source(role="assistant"),
+            "source": _ASSISTANT,
             "occurred_at": now,
             "recorded_at": now,
             **fields,

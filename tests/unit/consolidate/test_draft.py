@@ -125,6 +125,20 @@ async def test_what_was_read_is_not_read_again(longmind: Longmind) -> None:
     assert [write.expected_version for write in draft.writes() if isinstance(write, Update)] == [record.version]
 
 
+async def test_known_records_are_used_and_not_copied(longmind: Longmind) -> None:
+    ids = [await stored(longmind, text, key=f"k:{text}") for text in ("tea", "figs")]
+    known = {m.id: m for m in await longmind.store.get_all(SCOPE, ids)}
+    counted = CountingBackend(longmind.store.backend)
+    draft = Draft(cast("Backend", counted), SCOPE, known)
+    assert not draft.now, "what nobody asks for costs nothing"
+    assert draft.has(ids[0])
+    assert not draft.has("unknown")
+    assert [m.content for m in await draft.get(SCOPE, ids[:1])] == ["tea"]
+    assert counted.calls["get"] == 0
+    await draft.know_keys(["k:figs"])
+    assert draft.now[ids[1]] is known[ids[1]], "the record as the run knows it"
+
+
 async def test_links_are_found_by_what_their_metadata_says(longmind: Longmind) -> None:
     subject, first, second = [await stored(longmind, text) for text in ("Ana", "Ana likes tea", "Ana likes figs")]
     links = [

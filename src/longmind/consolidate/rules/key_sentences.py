@@ -52,9 +52,9 @@ def key_phrases(texts: Sequence[str], limit: int = 8) -> list[str]:
     said = [_WORD.findall(text) for text in texts]
     read = [list(map(_term, words)) for words in said]
     counts = Counter(filter(None, chain.from_iterable(read)))
-    for terms in read:
-        counts.update([f"{first} {second}" for first, second in pairwise(terms) if first and second])
-    weighed = {term: n * (2.2 if " " in term else 1.0) for term, n in counts.items() if n > 1}
+    pairs = Counter(chain.from_iterable(map(pairwise, read)))
+    weighed = {term: n * 1.0 for term, n in counts.items() if n > 1}
+    weighed.update({f"{a} {b}": n * 2.2 for (a, b), n in pairs.items() if n > 1 and a and b})
     chosen: list[str] = []
     taken: set[str] = set()
     for term in sorted(weighed, key=lambda t: (-weighed[t], t)):

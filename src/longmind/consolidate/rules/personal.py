@@ -7,7 +7,7 @@ statements count: not questions, wishes, conditions, nor what somebody else is s
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -73,13 +73,32 @@ def personal(sentence: Sentence, speaker: str, said_at: datetime) -> Iterator[Cl
     text = sentence.text.replace("’", "'")
     if not _HINT.search(text):
         return
-    span = (sentence.start, sentence.start + len(sentence.text))
-    affirmed = changes.affirm(text)
+    lower = text.lower()
+    words = _WORD.findall(lower)
+    if changes.may_end(words):
+        affirmed = changes.affirm(text)
+        yield from _ended(sentence, text, affirmed, speaker, said_at)
+        if affirmed:
+            return
+    if own := "my" in lower or "our" in lower:
+        yield from _kin(text, sentence, speaker)
+    yield from _age(text, sentence, speaker)
+    if own:
+        yield from _theirs(text, sentence, speaker)
+    yield from _statements(sentence, text, words, speaker, said_at)
+
+
+def _ended(
+    sentence: Sentence, text: str, affirmed: Sequence[str], speaker: str, said_at: datetime
+) -> Iterator[Claim | Refused]:
+    """Yield what a sentence says no longer holds; ``affirmed`` are the statements that it takes back."""
     if affirmed and (refused := _refused(affirmed[0], 0, sentence)):
         yield refused
         return
+    span = (sentence.start, sentence.start + len(sentence.text))
     for statement in affirmed:
-        for claim in _statements(sentence._replace(text=statement), statement, speaker, said_at):
+        words = _WORD.findall(statement.lower())
+        for claim in _statements(sentence._replace(text=statement), statement, words, speaker, said_at):
             if isinstance(claim, Claim):
                 yield replace(claim, span=span, ended=True)
     for start, end, predicate, object in changes.endings(text):
@@ -88,20 +107,12 @@ def personal(sentence: Sentence, speaker: str, said_at: datetime) -> Iterator[Cl
             continue
         where = (sentence.start + start, sentence.start + end)
         yield Claim(speaker, predicate, object, where, 0.8, "ending", start=_moment(text, start, said_at), ended=True)
-    if affirmed:
-        return
-    lower = text.lower()
-    if own := "my" in lower or "our" in lower:
-        yield from _kin(text, sentence, speaker)
-    yield from _age(text, sentence, speaker)
-    if own:
-        yield from _theirs(text, sentence, speaker)
-    yield from _statements(sentence, text, speaker, said_at)
 
 
-def _statements(sentence: Sentence, text: str, speaker: str, said_at: datetime) -> Iterator[Claim | Refused]:
-    """Yield what the ways of saying something find in a sentence."""
-    words = _WORD.findall(text.lower())
+def _statements(
+    sentence: Sentence, text: str, words: Sequence[str], speaker: str, said_at: datetime
+) -> Iterator[Claim | Refused]:
+    """Yield what the ways of saying something find in a sentence of these lower-case words."""
     ways = sorted({number for word in words if word in BY_WORD for number in BY_WORD[word]})
     for way, match in ((WAYS[n], match) for n in ways for match in EXPRESSIONS[n].finditer(text)):
         if refused := _refused(text, match.start(), sentence):

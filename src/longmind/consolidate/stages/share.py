@@ -94,8 +94,8 @@ def _candidates(memories: Sequence[Memory]) -> Offers:
 
 async def _memories(work: Work, ids: Sequence[str]) -> list[Memory]:
     """Return memories as this run leaves them. Those that it did not touch are not kept in the draft."""
-    here = [id for id in ids if id in work.draft.now]
-    elsewhere = [id for id in ids if id not in work.draft.now]
+    here = [id for id in ids if work.draft.has(id)]
+    elsewhere = [id for id in ids if not work.draft.has(id)]
     return await work.draft.get(work.scope, here) + await work.store.get_all(work.scope, elsewhere)
 
 

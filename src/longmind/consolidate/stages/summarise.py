@@ -20,12 +20,13 @@ from typing import Any
 from longmind.consolidate.edits import deleted_since_last_run
 from longmind.consolidate.model import CheckedSummary, ModelCalls, PromptText, UnusableAnswer, supported_points
 from longmind.consolidate.rules.extraction import is_source, speaker_of
-from longmind.consolidate.rules.key_sentences import key_phrases, key_sentences
+from longmind.consolidate.rules.key_sentences import KeySentence, key_phrases, key_sentences
 from longmind.consolidate.work import Work
 from longmind.kinds import SAID
 from longmind.store.base import AddLink, Delete, Put, RemoveLink, Update, Write
 from longmind.store.reads import all_links
-from longmind.types import Filter, Link, Memory, Source
+from longmind.systems.unvalidated import link_unvalidated
+from longmind.types import Filter, Memory, Source
 
 KIND = "summary"
 MIN_TURNS = 4
@@ -65,8 +66,10 @@ async def _summarise_by_rules(work: Work) -> None:
     for start in range(0, len(conversations), _CONVERSATIONS_AT_ONCE):
         part = conversations[start : start + _CONVERSATIONS_AT_ONCE]
         turns = await _load_turns(work, {session for _, session in part})
-        for conversation in part:
-            writes += await _summary_writes(work, conversation, turns.get(conversation, []), deleted)
+        said = [[m for m in turns.get(key, [])[-_MAX_TURNS:] if is_source(m)] for key in part]
+        chosen = await asyncio.to_thread(_choose, said)
+        for conversation, own, extracts in zip(part, said, chosen, strict=True):
+            writes += await _summary_writes(work, conversation, own, extracts, deleted)
     await work.apply(writes)
 
 
@@ -82,16 +85,28 @@ def _quotes(summary: Memory, turns: Collection[str]) -> bool:
     return any(id in turns for id in summary.body.get("quoted", ()))
 
 
+def _choose(conversations: Sequence[Sequence[Memory]]) -> list[tuple[list[KeySentence], list[str]]]:
+    """Return the key sentences and the key phrases of each conversation; none of one that is too short."""
+    chosen: list[tuple[list[KeySentence], list[str]]] = []
+    for said in conversations:
+        texts = [m.content for m in said]
+        sentences = key_sentences(texts) if len(said) >= MIN_TURNS else []
+        chosen.append((sentences, key_phrases(texts) if sentences else []))
+    return chosen
+
+
 async def _summary_writes(
-    work: Work, conversation: Conversation, turns: Sequence[Memory], deleted: Collection[str]
+    work: Work,
+    conversation: Conversation,
+    said: Sequence[Memory],
+    extracts: tuple[list[KeySentence], list[str]],
+    deleted: Collection[str],
 ) -> list[Write]:
     """Return the writes that create, renew or delete the summary of one conversation."""
     user, session = conversation
     held = (work.draft.now[id] for id in work.draft.holders(_key(conversation)))
     old = next((memory for memory in held if memory is not None and memory.user == user), None)
-    said = [m for m in turns[-_MAX_TURNS:] if is_source(m)]
-    texts = [m.content for m in said]
-    chosen = await asyncio.to_thread(key_sentences, texts) if len(said) >= MIN_TURNS else []
+    chosen, repeated_phrases = extracts
     if not chosen:
         if old is None or not _quotes(old, deleted):
             return []
@@ -99,12 +114,7 @@ async def _summary_writes(
         return [Delete(old.id, old.version)]
     content = "\n".join(_line(said[sentence.source], sentence.text) for sentence in chosen)
     quoted = list(dict.fromkeys(said[sentence.source].id for sentence in chosen))
-    body = {
-        "session": session,
-        "phrases": await asyncio.to_thread(key_phrases, texts),
-        "turns": len(said),
-        "quoted": quoted,
-    }
+    body = {"session": session, "phrases": repeated_phrases, "turns": len(said), "quoted": quoted}
     if old is None:
         record = _record(work, conversation, content, body, said)
         work.notes.why[record.id] = (quoted[0], f"what {len(said)} turns of {session!r} are about")
@@ -140,7 +150,7 @@ def _line(memory: Memory, text: str) -> str:
 
 
 def _links(id: str, sources: Sequence[str]) -> list[Write]:
-    return [AddLink(Link(source=id, relation="derived_from", target=source)) for source in sources]
+    return [AddLink(link_unvalidated(id, "derived_from", source)) for source in sources]
 
 
 def _key(conversation: Conversation) -> str:

@@ -31,6 +31,9 @@ _OPENINGS = frozenset(
 )
 
 
+_EMPTY = ChainBody()
+
+
 @dataclass
 class ChainContext:
     """The terms and the summary of a chain."""
@@ -71,9 +74,11 @@ class LoadedChain:
         if not self.new:
             return []
         context = self.update_summary(settings)
-        body = ChainBody(
-            pages=self.body.pages + len(self.new), summary=context.summary, terms=term_weights.pack(context.terms)
-        ).model_dump(mode="json")
+        body = {
+            "pages": self.body.pages + len(self.new),
+            "summary": context.summary,
+            "terms": term_weights.pack(context.terms),
+        }
         if self.record is not None:
             return [Update(self.id, {"body": body}, expected_version=self.record.version)]
         record = scoped.new(CHAIN, "", id=self.id, body=body, metadata=marks(scoped.scope, of="chain"))
@@ -105,7 +110,7 @@ class LoadedChains:
         going_on = before is not None and continues(before, loaded, self._settings)
         chain = self._chains.get(before.body.chain) if before is not None and going_on else None
         if chain is None:
-            chain = LoadedChain(self._scoped.clock.new_id(), None, ChainBody(), ChainContext())
+            chain = LoadedChain(self._scoped.clock.new_id(), None, _EMPTY, ChainContext())
             self._chains[chain.id] = chain
         with_chain = loaded.with_chain(chain.id)
         chain.add(with_chain)

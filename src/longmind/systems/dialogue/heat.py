@@ -13,7 +13,7 @@ from datetime import datetime
 
 from longmind.systems.dialogue.models import DialogueSegment, SegmentBody
 from longmind.systems.dialogue.settings import DialogueSettings
-from longmind.types import Memory
+from longmind.types import Memory, construct_unvalidated
 
 
 def heat(settings: DialogueSettings, visits: int, length: int, seconds: float) -> float:
@@ -28,22 +28,25 @@ def as_segment(record: Memory, settings: DialogueSettings, now: datetime) -> Dia
     visits = max(record.access_count - body.analysed.visits, 0)
     length = max(body.length - body.analysed.length, 0)
     active_at = max(body.joined_at, record.last_accessed_at or body.joined_at)
-    return DialogueSegment(
-        id=record.id,
-        keywords=body.words,
-        summary=body.summary,
-        length=body.length,
-        new_pages=length,
-        new_importance=body.new_importance if length else 0.0,
-        visits=visits,
-        all_visits=record.access_count,
-        heat=heat(settings, visits, length, (now - active_at).total_seconds()),
-        active_at=active_at,
-        first_at=body.first_at,
-        last_at=body.last_at,
-        importance=record.importance,
-        analysed_at=body.analysed.at,
-        archived=record.state == "archived",
+    return construct_unvalidated(
+        DialogueSegment,
+        {
+            "id": record.id,
+            "keywords": body.words,
+            "summary": body.summary,
+            "length": body.length,
+            "new_pages": length,
+            "new_importance": body.new_importance if length else 0.0,
+            "visits": visits,
+            "all_visits": record.access_count,
+            "heat": heat(settings, visits, length, (now - active_at).total_seconds()),
+            "active_at": active_at,
+            "first_at": body.first_at,
+            "last_at": body.last_at,
+            "importance": record.importance,
+            "analysed_at": body.analysed.at,
+            "archived": record.state == "archived",
+        },
     )
 
 

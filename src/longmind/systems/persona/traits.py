@@ -22,6 +22,7 @@ from longmind.systems.persona.models import (
     TraitBody,
 )
 from longmind.systems.scoped_store import ScopedStore
+from longmind.systems.unvalidated import link_unvalidated
 from longmind.types import Filter, Link, Memory, Scope
 
 
@@ -233,4 +234,4 @@ def _held_evidence(body: TraitBody, observed: Observation, same: bool) -> tuple[
 
 
 def _derived(id: str, sources: Sequence[str]) -> list[Write]:
-    return [AddLink(Link(source=id, relation="derived_from", target=source)) for source in sources]
+    return [AddLink(link_unvalidated(id, "derived_from", source)) for source in sources]
