@@ -29,7 +29,7 @@ class Signs(NamedTuple):
     """Whether that could not be compared."""
 
 
-WEIGHTS = Signs(-3.117, 0.191, 0.429, -0.101, 0.039, -0.106, -0.004)
+WEIGHTS = Signs(-4.531, 0.301, 0.570, -0.139, 0.048, -0.113, 0.226)
 LEAST_CONTRAST, MOST_CONTRAST = -10.0, 8.0
 """Beyond these a contrast says no more."""
 
