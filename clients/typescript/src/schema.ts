@@ -5581,6 +5581,11 @@ export interface components {
              */
             chain_hours?: number;
             /**
+             * Cold Days
+             * @default null
+             */
+            cold_days?: number | null;
+            /**
              * Context
              * @default null
              */
@@ -6017,6 +6022,11 @@ export interface components {
              * @default 6
              */
             chain_hours: number;
+            /**
+             * Cold Days
+             * @default 30
+             */
+            cold_days: number | null;
             /**
              * Context
              * @default 0.5

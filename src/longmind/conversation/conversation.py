@@ -159,6 +159,7 @@ class Conversation:
         summary = first_lines(earlier, max(0, left) * _SUMMARY_SHARE)
         left -= sum(estimate(sentence) + 2 for sentence in summary)
         memories = fitting_hits(parts.hits, left, shown=standing, grouped=False)
+        parts.count_reads(memories)
         left -= sum(estimate(line(memory)) + 1 for memory in memories)
         in_memories = {memory.id for memory in memories}
         others = [message for message in messages if message.id not in in_memories]

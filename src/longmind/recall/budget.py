@@ -38,8 +38,13 @@ def render(standing: Sequence[Memory], hits: Sequence[Hit], tokens: int) -> str:
 
     Concepts without a definition are left out: they are only names.
     """
+    return render_hits(standing, hits, tokens)[0]
+
+
+def render_hits(standing: Sequence[Memory], hits: Sequence[Hit], tokens: int) -> tuple[str, list[Memory]]:
+    """Return what ``render`` returns, and the memories of the hits that are in it."""
     fixed, chosen = _chosen(standing, hits, tokens)
-    return "\n\n".join([HEAD, *sections(fixed, chosen)]) if fixed or chosen else ""
+    return "\n\n".join([HEAD, *sections(fixed, chosen)]) if fixed or chosen else "", chosen
 
 
 def explained_lines(standing: Sequence[Memory], hits: Sequence[Hit], tokens: int) -> list[ContextLine]:

@@ -8,9 +8,10 @@ count the reads.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -34,7 +35,7 @@ from longmind.store.search.ranking import count_terms, searched_terms
 from longmind.store.search.view import View
 from longmind.store.store import Store
 from longmind.text.analysis import words
-from longmind.types import ContextLine, Filter, Hit, Memory, Message, Scope
+from longmind.types import SHARED_AGENT, ContextLine, Filter, Hit, Memory, Message, Scope
 
 if TYPE_CHECKING:
     from longmind.models.embed import Embedder
@@ -66,6 +67,8 @@ class ContextParts(NamedTuple):
 
     standing: list[Memory]
     hits: list[Hit]
+    count_reads: Callable[[Iterable[Memory]], None]
+    """Counts memories as read. Call it with the hits that are shown: what falls out of the budget was not used."""
 
 
 class Recaller:
@@ -149,6 +152,7 @@ class Recaller:
                 scope, parsed, plan, hits, shared, min_score=min_score, full=explain, beside=beside
             )
         hits = _without_recent(hits, recent)[:k]
+        self._count_reads(scope, (hit.memory for hit in hits))
         if instructions and narrowed is NOT_NARROWED and not min_score:
             hits += _without_recent(await self._instructions(scope, parsed, beside, hits), recent)
         return hits
@@ -169,7 +173,9 @@ class Recaller:
         if tokens < 1:
             raise InvalidInput(f"tokens must be at least 1, not {tokens}.")
         parts = await self.context_parts(scope, task, tokens=tokens, conversation=conversation, shared=shared)
-        return budget.render(parts.standing, parts.hits, tokens)
+        text, shown = budget.render_hits(parts.standing, parts.hits, tokens)
+        parts.count_reads(shown)
+        return text
 
     async def context_lines(
         self,
@@ -184,7 +190,10 @@ class Recaller:
         if tokens < 1:
             raise InvalidInput(f"tokens must be at least 1, not {tokens}.")
         parts = await self.context_parts(scope, task, tokens=tokens, conversation=conversation, shared=shared)
-        return budget.explained_lines(parts.standing, parts.hits, tokens)
+        lines = budget.explained_lines(parts.standing, parts.hits, tokens)
+        shown = {line.memory_id for line in lines if not line.standing}
+        parts.count_reads(hit.memory for hit in parts.hits if hit.memory.id in shown)
+        return lines
 
     async def context_parts(
         self,
@@ -203,8 +212,9 @@ class Recaller:
         recent = _recent(conversation)
         most = max(10, min(MAX_HITS, tokens // TOKENS_OF_A_HIT))
         standing = await standing_memories(self.store, scope, left_out=left_out)
+        count_reads = partial(self._count_reads, scope)
         if not task.strip():
-            return ContextParts(standing, [])
+            return ContextParts(standing, [], count_reads)
         _check(task, 1, 0.0)
         parsed = parse_query(task, self.clock.now())
         plan = policy.make_plan(parsed, self._policies)
@@ -217,7 +227,8 @@ class Recaller:
             hits = await self._with_shared(scope, parsed, plan, hits, shared, absolute=True, beside=beside)
         fitting = [hit for hit in _without_recent(hits, [*recent, task]) if hit.memory.id not in left_out]
         informative = await knowledge.without_empty_replies(self.store, scope, fitting)
-        return ContextParts(standing, knowledge.statements_first(informative, asks_assistant=parsed.asks_assistant))
+        ordered = knowledge.statements_first(informative, asks_assistant=parsed.asks_assistant)
+        return ContextParts(standing, ordered, count_reads)
 
     async def flush(self) -> None:
         """Wait until every read so far is counted."""
@@ -346,9 +357,19 @@ class Recaller:
                 recent=recent,
             )
             return [*(hit for hit in found if not hits or hit.score > hits[0].score), *hits][:k]
-        if self.counts_reads:
-            self._touches.add(scope, [hit.memory.id for hit in hits], self.clock.now())
         return hits
+
+    def _count_reads(self, scope: Scope, memories: Iterable[Memory]) -> None:
+        """Count one read of each of these memories: only of those that are returned or shown, not of all candidates."""
+        if not self.counts_reads:
+            return
+        ids: dict[Scope, list[str]] = {}
+        for memory in memories:
+            shared = memory.agent == SHARED_AGENT != scope.agent
+            owner = Scope(tenant=scope.tenant, agent=SHARED_AGENT) if shared else scope
+            ids.setdefault(owner, []).append(memory.id)
+        for owner, read in ids.items():
+            self._touches.add(owner, read, self.clock.now())
 
     def _allowed_now(self, view: View, narrowed: Filter, ids: set[str] | None) -> NDArray[np.bool_]:
         """Return which rows pass the filter and have not expired."""

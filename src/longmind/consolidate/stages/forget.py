@@ -5,7 +5,7 @@ tenfold number of reads doubles the time) and the more important it is. The arch
 Deletion is a policy of its own and off unless an agent asks for it. What has expired is deleted in any case.
 
 The stage also does the upkeep of dialogue memory: it archives pages past their retention, pages that matter little and
-were never read, and the coldest topics past capacity. How often is a setting of dialogue memory.
+were never read, topics that went cold, and the coldest past capacity. How often is a setting of dialogue memory.
 """
 
 from __future__ import annotations
@@ -98,7 +98,10 @@ async def _upkeep(work: Work) -> None:
         for page in kept.archived_pages:
             work.notes.why[page] = (page, "this page is too old, too unimportant or one too many for its topic")
         for segment in kept.archived_segments:
-            work.notes.why[segment] = (segment, "this topic is the coldest of too many, or its pages are archived")
+            work.notes.why[segment] = (
+                segment,
+                "this topic was not used for long, is the coldest of too many, or its pages are archived",
+            )
         for moved in (*kept.moved, *kept.regrouped):
             work.notes.why.setdefault(moved.segment, (moved.page, "this page left the window, or lost its topic"))
     work.notes.upkeep_due = _after(work.clock.now(), settings.upkeep_hours / 24.0).timestamp()

@@ -1,4 +1,4 @@
-"""Archiving from mid-term memory: the coldest segments beyond capacity, and pages by age and importance.
+"""Archiving from mid-term memory: segments that went cold or are too many, and pages by age and importance.
 
 Archived segments keep their pages, and a recall that includes the archive finds them.
 """
@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 
 from longmind.store.base import Update, Write
-from longmind.systems.dialogue.heat import as_segment
+from longmind.systems.dialogue.heat import as_segment, is_due
 from longmind.systems.dialogue.models import PAGE, SegmentBody
 from longmind.systems.dialogue.segments import active_segments
 from longmind.systems.dialogue.settings import DialogueSettings
@@ -33,6 +33,19 @@ def coldest_segments(
     old = [record for record in by_age[:-young] if record.id not in spared]
     heats = {record.id: as_segment(record, settings, now).heat for record in old}
     return sorted(old, key=lambda record: (heats[record.id], SegmentBody.read(record).joined_at, record.id))[:count]
+
+
+def unused_segments(settings: DialogueSettings, records: Sequence[Memory], now: datetime) -> list[Memory]:
+    """Return the segments that went cold: nobody visited or added to them for ``cold_days``.
+
+    The days are counted back from the last time any of the user's segments was in use, so that a user who was away for
+    long finds everything as it was. What is due to move to long-term memory is spared.
+    """
+    if settings.cold_days is None or not records:
+        return []
+    segments = [(record, as_segment(record, settings, now)) for record in records]
+    since = max(segment.active_at for _, segment in segments) - timedelta(days=settings.cold_days)
+    return [record for record, segment in segments if segment.active_at < since and not is_due(segment, settings)]
 
 
 async def page_ids(scoped: ScopedStore, segments: Sequence[str]) -> dict[str, list[str]]:

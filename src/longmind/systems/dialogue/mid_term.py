@@ -15,25 +15,37 @@ from longmind.systems.dialogue.models import PAGE, SEGMENT, PageHit, RankedHit, 
 from longmind.systems.dialogue.pages import LoadedPage
 from longmind.systems.dialogue.settings import DialogueSettings
 from longmind.systems.scoped_store import ScopedStore
-from longmind.types import Filter, Hit, Memory
+from longmind.types import Filter, Hit, Memory, State
 
 MESSAGE = "message"
 _STATES = Filter().states or ()
+ANSWERED = 0.3
+"""The archive is searched too if the best hit is less likely right than this."""
 
 
 async def search(scoped: ScopedStore, query: str, *, k: int, archived: bool) -> list[RankedHit]:
-    """Return what recall finds for a query, the best first, each with the page that holds it."""
+    """Return what recall finds for a query, the best first, each with the page that holds it.
+
+    The archive is searched with ``archived``, and also if nothing else is likely to answer.
+    """
     if not query.strip():
         return []
-    where = Filter(states=(*_STATES, "archived") if archived else _STATES)
+    hits = await _search(scoped, query, k, _STATES)
+    if archived or not hits or hits[0].score < ANSWERED:
+        hits = await _search(scoped, query, k, (*_STATES, "archived"))
+    own = [hit for hit in hits if hit.memory.user in (None, scoped.scope.user)]
+    page_of = await _pages_of(scoped, own)
+    return [RankedHit(memory=hit.memory, score=hit.score, page=page_of.get(hit.memory.id)) for hit in own]
+
+
+async def _search(scoped: ScopedStore, query: str, k: int, states: Sequence[State]) -> list[Hit]:
+    where = Filter(states=tuple(states))
     hits = await scoped.search(query, k=k, where=where)
     if await _has_texts(scoped):
         found_pages = await scoped.search(query, k=k, kinds=(PAGE,), where=where)
         with_text = [hit for hit in found_pages if hit.memory.content]
         hits = sorted([*hits, *with_text], key=lambda hit: -hit.score)[:k]
-    own = [hit for hit in hits if hit.memory.user in (None, scoped.scope.user)]
-    page_of = await _pages_of(scoped, own)
-    return [RankedHit(memory=hit.memory, score=hit.score, page=page_of.get(hit.memory.id)) for hit in own]
+    return hits
 
 
 async def _has_texts(scoped: ScopedStore) -> bool:

@@ -31,6 +31,9 @@ class DialogueSettings(Model):
     """The number of keywords of a page or a segment that Jaccard compares."""
     segments: Annotated[int, Field(ge=1, le=10_000)] = 200
     """The number of segments in mid-term memory; beyond it the coldest is archived."""
+    cold_days: Days | None = 30.0
+    """Segments that were neither visited nor added to for so long before the user's last activity are archived; None:
+    only those beyond capacity."""
     newest_kept: Annotated[int, Field(ge=1, le=1_000)] = 7
     """The number of newest segments (at most a tenth of all) that are spared from archiving."""
     heat_visits: Weight = 1.0

@@ -99,7 +99,7 @@ class UpkeepRound:
         return tuple(page.id for page in over)
 
     async def archive_cold_segments(self, archived_pages: Sequence[str] | None = None) -> tuple[str, ...]:
-        """Archive the segments without active pages, and then those beyond capacity.
+        """Archive the segments without active pages, those that were not used for long, and those beyond capacity.
 
         With the pages that were just archived, only their segments are looked at; without, all.
         """
@@ -111,7 +111,14 @@ class UpkeepRound:
         empty = await self._empty(records)
         gone = [record for record in records if record.id in empty]
         await self._write(await archive.state_writes(self.scoped, gone, "archived"), "segments without pages")
-        return (*(record.id for record in gone), *await self.archive_beyond_capacity())
+        unused = await self.archive_unused()
+        return (*(record.id for record in gone), *unused, *await self.archive_beyond_capacity())
+
+    async def archive_unused(self) -> tuple[str, ...]:
+        """Archive the segments that nobody visited or added to for long."""
+        unused = archive.unused_segments(self.settings, await active_segments(self.scoped), self.scoped.now())
+        await self._write(await archive.state_writes(self.scoped, unused, "archived"), "segments gone cold")
+        return tuple(record.id for record in unused)
 
     async def archive_beyond_capacity(self) -> tuple[str, ...]:
         """Archive the segments beyond capacity, the coldest first."""

@@ -68,7 +68,9 @@ async def test_the_archive_is_searched_on_request(dialogue: DialogueMemory, cloc
         await separate(dialogue, word)
         clock.advance(60)
     assert "apple" in await words_of(dialogue, archived=True)
-    assert (await dialogue.recall("apple")).mid_term == ()
+    assert "dragon" in await words_of(dialogue)
+    assert not any(hit.segment.archived for hit in (await dialogue.recall("dragon and apple")).mid_term)
+    assert any(hit.segment.archived for hit in (await dialogue.recall("dragon and apple", archived=True)).mid_term)
     found = await dialogue.recall("apple", archived=True)
     (hit,) = found.mid_term
     assert hit.segment.archived
@@ -161,3 +163,53 @@ async def test_a_model_that_says_nothing_is_an_error(dialogue: DialogueMemory, t
     with pytest.raises(ModelError, match="returned nothing"):
         await dialogue.upkeep(Shortener("  "))
     assert await dialogue.segments() == before
+
+
+async def test_a_topic_that_nobody_used_for_long_goes_to_the_archive(
+    dialogue: DialogueMemory, clock: FakeClock
+) -> None:
+    await dialogue.configure(window=1)
+    await separate(dialogue, *WORDS[:3])
+    clock.advance(31 * 86_400)
+    assert (await dialogue.upkeep()).archived_segments == (), "the user was away: nothing else was used meanwhile"
+    by_word = {segment.keywords[0]: segment for segment in await dialogue.segments()}
+    await dialogue.visit(by_word["apple"])
+    await separate(dialogue, *WORDS[3:6])
+    assert (await dialogue.upkeep()).archived_segments == (by_word["bridge"].id,)
+    assert await words_of(dialogue, archived=True) == ["bridge"]
+    assert (await dialogue.upkeep()).archived_segments == ()
+
+
+async def test_a_topic_that_is_due_for_long_term_memory_does_not_go_cold(
+    dialogue: DialogueMemory, clock: FakeClock
+) -> None:
+    await dialogue.configure(window=1)
+    await dialogue.add("apple appleish", "applelike", session="apple", importance=0.9)
+    await separate(dialogue, "bridge", "candle")
+    clock.advance(31 * 86_400)
+    await separate(dialogue, *WORDS[3:6])
+    await dialogue.upkeep()
+    assert await words_of(dialogue, archived=True) == ["bridge"]
+
+
+async def test_topics_never_go_cold_if_the_agent_says_so(dialogue: DialogueMemory, clock: FakeClock) -> None:
+    await dialogue.configure(window=1, cold_days=None)
+    await separate(dialogue, *WORDS[:3])
+    clock.advance(1_000 * 86_400)
+    await separate(dialogue, *WORDS[3:6])
+    assert (await dialogue.upkeep()).archived_segments == ()
+
+
+async def test_what_went_cold_is_found_when_nothing_else_answers(dialogue: DialogueMemory, clock: FakeClock) -> None:
+    await dialogue.configure(window=1)
+    await dialogue.add("The lighthouse keeper is called Ottilie.", "A fine name.", session="lighthouse")
+    await dialogue.add("My harbour berth is number nine.", "Noted.", session="harbour")
+    clock.advance(31 * 86_400)
+    await dialogue.add("The ferry has a new timetable.", "Since when?", session="ferry")
+    await dialogue.add("The bakery sells rye bread.", "Good to know.", session="bakery")
+    assert len((await dialogue.upkeep()).archived_segments) == 1
+    recalled = await dialogue.recall("What is the lighthouse keeper called?")
+    assert recalled.mid_term[0].segment.archived
+    assert "Ottilie" in recalled.mid_term[0].pages[0].page.text
+    active = await dialogue.recall("Does the ferry have a new timetable?")
+    assert not any(topic.segment.archived for topic in active.mid_term)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from longmind import Longmind
+from longmind.testing import FakeClock
 
 GARDEN = ("The tomatoes in the greenhouse need compost and water.", "Tomatoes love compost and plenty of water.")
 TRAINS = ("The express train to Vienna leaves from platform nine.", "Express trains to Vienna stop at platform nine.")
@@ -47,6 +48,21 @@ async def test_a_context_is_a_visit(longmind: Longmind) -> None:
     assert (await mem.dialogue.segment(garden.id)).all_visits == garden.all_visits + 1
 
 
+async def test_what_a_context_has_no_room_for_is_not_visited(longmind: Longmind) -> None:
+    mem = await consolidated(longmind)
+    (garden,) = [segment for segment in await mem.dialogue.segments() if "compost" in segment.keywords]
+    question = "From which platform does the express train to Vienna leave, with tomatoes on board?"
+    assert any(hit.memory.content.startswith(GARDEN) for hit in await mem.recall(question, k=30))
+    garden = await mem.dialogue.segment(garden.id)
+    assert "compost" not in await mem.context(question, tokens=150)
+    turns = mem.conversation("today")
+    await turns.add({"role": "user", "content": question})
+    shown = await turns.context(tokens=220)
+    assert "platform nine" in shown
+    assert "compost" not in shown
+    assert (await mem.dialogue.segment(garden.id)).all_visits == garden.all_visits
+
+
 async def test_the_pages_of_the_hits_count_as_read(longmind: Longmind) -> None:
     mem = await consolidated(longmind)
     (garden,) = [segment for segment in await mem.dialogue.segments() if "compost" in segment.keywords]
@@ -73,3 +89,18 @@ async def test_visits_alone_make_a_topic_hot_and_the_next_run_promotes_it(longmi
     await talk(mem, TRAINS, "more trains", 1)
     await mem.consolidate()
     assert (await mem.dialogue.segment(garden.id)).analysed_at is not None
+
+
+async def test_a_topic_that_is_not_used_is_archived_by_the_daily_run_and_still_recalled() -> None:
+    clock = FakeClock()
+    async with Longmind.open("memory:", clock=clock) as longmind:
+        mem = await consolidated(longmind)
+        (garden,) = [segment for segment in await mem.dialogue.segments() if "compost" in segment.keywords]
+        for day in range(5):
+            clock.advance(8 * 86_400)
+            await talk(mem, TRAINS, f"trains again {day}", 8)
+            await mem.consolidate()
+        assert (await mem.dialogue.segment(garden.id)).archived
+        hits = await mem.recall("compost for the tomatoes", k=3)
+        assert "compost" in hits[0].memory.content
+        assert (await mem.dialogue.recall("compost for the tomatoes")).mid_term[0].segment.id == garden.id
