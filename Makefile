@@ -14,7 +14,7 @@ setup: $(VENV)/.installed  ## prepare .venv with everything, the minilm embedder
 test: $(VENV)/.installed lint  ## every check and every test; installs chromium for those of the console if it can
 	$(BIN)/python -m tools.chromium
 	$(BIN)/python -m compileall -q src  # the processes that tests start would compile it each by itself
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .

@@ -7,6 +7,7 @@ started in a temporary folder. When neither works the tests fail: a backend that
 from __future__ import annotations
 
 import asyncio
+import gc
 import itertools
 import os
 import shutil
@@ -40,6 +41,18 @@ def pytest_configure() -> None:
 
 # Tests of ranking hold without the reranker; its own tests turn it on. Processes that tests start inherit this.
 os.environ.setdefault("LONGMIND_RERANK_MS", "0")
+
+
+def pytest_sessionstart() -> None:
+    """Look for no garbage while tests are collected: what is loaded then stays to the end."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage again, but never in the million objects that are there by now: that takes most of a second."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(autouse=True)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from datetime import datetime
+from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -37,13 +38,18 @@ def apply(connection: Any, package: str, dialect: Literal["sqlite", "postgresql"
 
     ``connection`` is an apsw or a psycopg connection in the middle of a transaction that the caller commits.
     """
-    from yoyo import read_migrations
-
     backend = _backend(connection, dialect)
-    wanted = read_migrations(f"package:{package}:{FOLDER}")
-    todo = backend.to_apply(wanted)
+    todo = backend.to_apply(_migrations(package))
     backend.apply_migrations(todo)
     return [migration.id for migration in todo]
+
+
+@cache
+def _migrations(package: str) -> Any:
+    """Return the migrations that a package ships. yoyo splits them into statements once, which takes it 20 ms."""
+    from yoyo import read_migrations
+
+    return read_migrations(f"package:{package}:{FOLDER}")
 
 
 def _backend(connection: Any, dialect: Literal["sqlite", "postgresql"]) -> Any:

@@ -24,8 +24,8 @@ def reader(path: Path) -> apsw.Connection:
     return connection
 
 
-async def erased_beside_a_reader(path: Path) -> tuple[SqliteBackend, apsw.Connection]:
-    store = await SqliteBackend.open(path)
+async def erased_beside_a_reader(path: Path, busy_timeout_s: float = 30.0) -> tuple[SqliteBackend, apsw.Connection]:
+    store = await SqliteBackend.open(path, busy_timeout_s=busy_timeout_s)
     gone = await put(store, WORD)
     other = reader(path)
     await apply(store, Delete(gone.id, erase=True))
@@ -71,7 +71,7 @@ async def test_opening_empties_it(path: Path) -> None:
 
 
 async def test_scrubbing_says_that_a_reader_is_in_the_way_and_then_empties_it(path: Path) -> None:
-    store, other = await erased_beside_a_reader(path)
+    store, other = await erased_beside_a_reader(path, busy_timeout_s=0.5)
     assert any("another process is reading" in line for line in (await store.scrub()).not_done)
     other.close()
     scrubbed = await store.scrub()
