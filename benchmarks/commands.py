@@ -313,6 +313,21 @@ async def cycle(
 
 
 @store_command
+async def reader(call: Invocation, cases: Only = None, out: Out = None) -> None:
+    """The trained reader of statements: turns a second and core, on turns of users."""
+    from benchmarks import reader as benchmark
+    from longmind.models.statements import open_statement_reader
+
+    trained = open_statement_reader()
+    if trained is None:
+        raise typer.BadParameter('The reader is not installed: pip install "longmind[models]".')
+    began = time.perf_counter()
+    with _progress(call, "Reading") as progress:
+        figures = benchmark.measure(trained, benchmark.turns()[:cases], progress)
+    _report_figures(call, "reader", "The reader of statements", "none", began, figures, out)
+
+
+@store_command
 async def tiers(call: Invocation, embedder: Model = "static", cases: Only = None, out: Out = None) -> None:
     """Multi-level recall against flat recall on the project's own set, at equal numbers of tokens."""
     from benchmarks import tiers as benchmark
@@ -516,6 +531,7 @@ for _command in (
     serve,
     cold_start,
     cycle,
+    reader,
     tiers,
     learning,
     soak,
