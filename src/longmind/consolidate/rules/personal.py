@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from longmind.consolidate.rules import changes, phrases
 from longmind.consolidate.rules.claims import Claim, Refused
 from longmind.consolidate.rules.lexicon import FAMILY, PETS, SINGLE_KIN
-from longmind.consolidate.rules.self_statements import BY_WORD, EXPRESSIONS, WAYS, Way, creature, thing
+from longmind.consolidate.rules.self_statements import BY_WORD, EXPRESSIONS, WAYS, Way, creature, possession, thing
 from longmind.text.dates import TIME_PHRASE, NamedTime, resolve_phrase
 from longmind.text.sentences import Sentence
 
@@ -119,12 +119,7 @@ def _statements(
             yield refused
             continue
         rest = text[match.end() :]
-        items = phrases.listed(rest) if way.many and not way.dated else []
-        objects = [(way.object(rest[start:end].strip()), end) for start, end in items]
-        if not objects or any(object is None for object, _ in objects):
-            phrase, taken = phrases.cut(rest)
-            objects = [(None if phrase is None else _with_names(way, way.object(phrase), rest[taken:]), taken)]
-        for object, taken in objects:
+        for object, taken in _listed(way, rest) or [_one(way, rest)]:
             end = match.end() + taken
             span = (sentence.start + match.start(), sentence.start + end)
             if object is None:
@@ -132,6 +127,26 @@ def _statements(
                     yield Refused("unclear", text[match.start() : end], span)
                 continue
             yield _claim(way, object, text, match, speaker, said_at, span)
+
+
+def _listed(way: Way, rest: str) -> list[tuple[str | None, int]]:
+    """Return the items of a list that follows a verb, each with where it ends; none if there is no list to take."""
+    if not way.many or way.dated:
+        return []
+    objects: list[tuple[str | None, int]]
+    counted = phrases.counted(rest) if way.predicate == "has" else []
+    if way.object is creature and any(creature(rest[start:end].strip()) for start, end in counted):
+        # beside relatives and animals stands what else one has; an item that is neither says something else
+        objects = [(possession(rest[start:end].strip()), end) for start, end in counted]
+        return [(object, end) for object, end in objects if object is not None]
+    objects = [(way.object(rest[start:end].strip()), end) for start, end in counted or phrases.listed(rest)]
+    return objects if all(object is not None for object, _ in objects) else []
+
+
+def _one(way: Way, rest: str) -> tuple[str | None, int]:
+    """Return the phrase that follows a verb, and where it ends; None if it does not fit."""
+    phrase, taken = phrases.cut(rest)
+    return None if phrase is None else _with_names(way, way.object(phrase), rest[taken:]), taken
 
 
 def _with_names(way: Way, object: str | None, rest: str) -> str | None:

@@ -71,6 +71,7 @@ _CREATURES = re.compile(
     rf"{FAMILY}))(?:\s+(?:called|named)\s+[A-Z]\w+)?\b(?=\s*(?:$|[,;&(]|(?:and|or|called|named|aged|with|of|for|since|by|on|as|plus)\b))"
 )
 """A creature ends its phrase, or something is said of it: a bird table is no bird, and a family dinner no family."""
+_OWNED = re.compile(rf"\b{GOODS}$")
 _GOING = re.compile(r"(?:an?|the|my|our)\s")
 _DIETS = r"vegan|vegetarian|[a-z]+tarian|omnivore"
 
@@ -115,6 +116,12 @@ def creature(text: str) -> str | None:
     phrase = phrases.thing(text)
     match = _CREATURES.match(phrase or "")
     return match.group() if match else None
+
+
+def possession(text: str) -> str | None:
+    """Relatives or animals, counted, or what is usually owned: what may stand in one list with them."""
+    phrase = phrases.thing(text)
+    return creature(text) or (phrase if phrase is not None and _OWNED.search(phrase) else None)
 
 
 def plan(text: str) -> str | None:

@@ -54,10 +54,11 @@ async def cluster_episodes(
     events = [[event async for event in reading.iterate_events(scoped, e.id, limit=_EVENTS)] for e in ordered]
     texts = [_text(episode, own) for episode, own in zip(ordered, events, strict=True)]
     counts = [_counts(text) for text in texts]
+    said = [_counts(_said(episode, own)) for episode, own in zip(ordered, events, strict=True)]
     similar, threshold = await _similarity(scoped, texts, counts)
     similar = np.maximum(similar, _title_similarities([e.title for e in ordered]) * (threshold / ALIKE_BY_TITLE))
     groups = [g for g in join_groups(similar, threshold if alike is None else alike) if len(g) >= smallest]
-    clusters = [await _cluster(group, similar, ordered, events, counts, summariser) for group in groups]
+    clusters = [await _cluster(group, similar, ordered, events, said, summariser) for group in groups]
     return sorted(clusters, key=lambda c: (-len(c.episodes), min((e.start, e.id) for e in c.episodes)))
 
 
@@ -123,16 +124,17 @@ async def _cluster(
     similar: Matrix,
     episodes: Sequence[Episode],
     events: Sequence[Sequence[Event]],
-    counts: Sequence[Counter[str]],
+    said: Sequence[Counter[str]],
     summariser: EpisodeSummariser | None,
 ) -> Cluster:
+    """Return the cluster of a group; ``said`` are the words of each episode."""
     inner = similar[np.ix_(group, group)]
     centrality = inner.mean(axis=1)
     order = sorted(range(len(group)), key=lambda n: (-round(float(centrality[n]), 9), n))
     members = [episodes[group[n]] for n in order]
     pairs = len(group) * (len(group) - 1)
     cohesion = (float(inner.sum()) - float(np.trace(inner))) / pairs if pairs else 1.0
-    terms = _common_terms([counts[n] for n in group], counts)
+    terms = _common_terms([said[n] for n in group], said)
     outcomes: dict[Outcome, int] = dict(sorted(Counter(e.outcome for e in members).items()))
     summary = _summary(members, [events[n] for n in group], terms, outcomes)
     if summariser is not None:
@@ -146,6 +148,11 @@ async def _cluster(
         outcomes=outcomes,
         cohesion=min(max(cohesion, 0.0), 1.0),
     )
+
+
+def _said(episode: Episode, events: Sequence[Event]) -> str:
+    """Return the texts of an episode without the types of its events, which are names for programs."""
+    return "\n".join((episode.title, episode.description, episode.note, *(event.what[:200] for event in events)))
 
 
 def _text(episode: Episode, events: Sequence[Event]) -> str:

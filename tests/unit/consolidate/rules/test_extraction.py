@@ -236,6 +236,25 @@ def test_relatives_and_animals_keep_their_names_and_titles(text: str, expected: 
 
 
 @pytest.mark.parametrize(
+    ("text", "objects"),
+    [
+        ("I have two cats and a dog.", ["two cats", "a dog"]),
+        ("I have two cats, a dog and a parrot.", ["two cats", "a dog", "a parrot"]),
+        ("I have a dog and a cat called Tom.", ["a dog", "a cat called Tom"]),
+        ("I've got a brother and two sisters in Rome.", ["a brother", "two sisters"]),
+        ("I have a cat and a small garden, and I love both.", ["a cat", "a small garden"]),
+        ("I own a car and a boat.", ["a car", "a boat"]),
+        ("I have a dog and a headache.", ["a dog"]),
+        ("I have a dog and a cat flap.", ["a dog"]),
+        ("I have a sister and she has a dog.", ["a sister"]),
+        ("I have two sons, Tim and Tom.", ["two sons, Tim and Tom"]),
+    ],
+)
+def test_a_list_of_what_one_has_is_kept_whole(text: str, objects: list[str]) -> None:
+    assert found(text) == [("Mel", "has", object) for object in objects]
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "I have an old bird table.",

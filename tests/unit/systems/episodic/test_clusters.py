@@ -54,6 +54,19 @@ async def test_similar_episodes_come_together_with_a_summary(scoped_stores: Any,
     assert [len(c.episodes) for c in await episodic.clusters(alike=1.0, smallest=1)] == [1] * 6
 
 
+async def test_in_common_are_words_that_were_said_and_no_types_of_events(episodic: EpisodicMemory) -> None:
+    for town in ("Lisbon", "Porto", "Faro"):
+        async with episodic.episode(f"Book a flight to {town}") as running:
+            await running.record("Asked the airline", type="tool_call")
+            await running.record("Paid by card", type="observation")
+    (cluster,) = await episodic.clusters()
+    assert {"flight", "airline"} <= set(cluster.terms)
+    assert not {"tool", "call", "observation"} & set(cluster.terms)
+    common = cluster.summary.partition("In common: ")[2].partition(".")[0]
+    assert common == ", ".join(cluster.terms)
+    assert "Usual events: observation, tool_call." in cluster.summary
+
+
 class Titles:
     """A summariser that tells how many accounts it read."""
 
