@@ -1,7 +1,7 @@
 """The manager over all memory systems, on every backend."""
 
 import asyncio
-import time
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -447,19 +447,22 @@ async def test_a_system_that_hangs_is_given_up(mem: AgentMemory) -> None:
             await asyncio.sleep(60)
             return []
 
+    given_up = threading.Event()
+
     class Stuck(Plain):
         def search(self, query: str, k: int) -> list[Hit]:  # type: ignore[override]
-            time.sleep(0.2)
+            given_up.wait(60)
             return []
 
-    systems = managed(mem, timeout=0.05)
+    systems = managed(mem, timeout=1.0)  # the others answer within it on a slow machine too
     systems.register(Slow(mem))
     systems.register(Stuck(mem))
     said = await mem.remember("Buy basil")
     found = await systems.search("basil")
+    given_up.set()
     assert [hit.memory.id for hit in found.hits] == [said.id]
     assert [one.system for one in found.failed] == ["notes", "plain"]
-    assert all("longer than 0.05 seconds" in one.message for one in found.failed)
+    assert all("longer than 1 seconds" in one.message for one in found.failed)
 
 
 async def test_a_timeout_of_the_systems_own_is_told_as_its_own(mem: AgentMemory) -> None:

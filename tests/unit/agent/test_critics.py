@@ -317,14 +317,14 @@ async def test_a_critic_is_named_or_given(mem: AgentMemory) -> None:
 async def test_what_happened_with_one_user_changes_and_tells_nothing_of_anothers(opened: Longmind) -> None:
     agent, ann, bob = opened.agent("a"), opened.agent("a", user="ann"), opened.agent("a", user="bob")
     task = "Pay the bill"
-    hers = draw_conclusions(outcome(task, done("pay"), done("charge", ok=False, error="card 4711 of Ann is blocked")))
+    hers = draw_conclusions(outcome(task, done("pay"), done("charge", ok=False, error="card heron of Ann is blocked")))
     theirs = draw_conclusions(outcome(task, done("pay", ok=False), done("ask")))
     one = await ReflectionStore(ann).keep(ReflectionDraft(text=describe_conclusions(hers), body=hers), None)
     for mem in (agent, bob):
         other = await ReflectionStore(mem).keep(ReflectionDraft(text=describe_conclusions(theirs), body=theirs), None)
         kept = await mem.get(other)
         assert kept is not None
-        assert "4711" not in f"{kept.content} {kept.body}"
+        assert "heron" not in f"{kept.content} {kept.body}"
         assert kept.user == mem.scope.user
     mine = await ann.get(one)
     assert mine is not None

@@ -73,8 +73,8 @@ async def test_nobody_there(waits: Any) -> None:
 
 
 async def test_a_slow_attempt_is_ended_and_tried_again(opened: Open, server: Any) -> None:
-    server.plan(server.slow(1.0))
-    chat = opened(retry_policy=RetryPolicy(timeout=0.3))
+    server.plan(server.slow(3.0))
+    chat = opened(retry_policy=RetryPolicy(timeout=1.5))
     assert (await chat.complete("Hello?")).text == "Hello there."
     assert chat.retries == 1
 

@@ -254,7 +254,7 @@ async def test_when_nobody_can_be_asked_the_outcome_is_called_unknown(
 
 
 async def test_a_pool_that_is_used_up_says_so(store_url: str) -> None:
-    backend = await PostgresBackend.open(store_url, clock=SystemClock(), pool_size=1, timeout=0.3)
+    backend = await PostgresBackend.open(store_url, clock=SystemClock(), pool_size=1, timeout=2)
     async with backend._database.connection():
         with pytest.raises(StoreUnavailable, match="no free connection"):
             await backend.head(SCOPE)
