@@ -6,15 +6,36 @@ import os
 import socket
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Literal
-
-import typer
+from typing import TYPE_CHECKING, Literal
 
 from longmind import console
 from longmind.cli import demo_story, screen
 from longmind.cli.command import Invocation, store_command
 from longmind.cli.keys import open_access
 from longmind.cli.procedures import tool_registry
+from longmind.cli.serve_options import (
+    Authentication,
+    BodyMegabytes,
+    Burst,
+    Consolidation,
+    Host,
+    ListeningSocket,
+    Mem0Routes,
+    OidcAgentsClaim,
+    OidcAudience,
+    OidcIssuer,
+    OidcKeys,
+    OidcPermissionsClaim,
+    OidcTenantClaim,
+    OidcUserClaim,
+    Port,
+    Rate,
+    RequestSeconds,
+    Sample,
+    SingleTenant,
+    Tools,
+    Workers,
+)
 from longmind.cli.starting import without_garbage_collection
 from longmind.errors import InvalidSetting
 
@@ -27,76 +48,27 @@ _SAMPLE_AGENT, _SAMPLE_USER = "demo", "alice"
 @store_command
 async def serve(
     call: Invocation,
-    host: Annotated[str | None, typer.Option(help="The address to listen on. Default: 127.0.0.1.")] = None,
-    port: Annotated[
-        int | None, typer.Option(min=0, max=65_535, help="The port to listen on; 0 takes a free one. Default: 8484.")
-    ] = None,
-    workers: Annotated[int | None, typer.Option(min=1, max=256, help="How many processes answer. Default: 1.")] = None,
-    consolidation: Annotated[
-        bool | None,
-        typer.Option("--consolidation/--no-consolidation", help="Consolidate agents in this process. Default: yes."),
-    ] = None,
-    sample: Annotated[
-        bool, typer.Option("--sample", help="Store sample data first, unless it is there: agent demo, user alice.")
-    ] = False,
-    request_seconds: Annotated[
-        float | None,
-        typer.Option(min=0.1, max=3600, metavar="SECONDS", help="How long a request may take. Default: 60."),
-    ] = None,
-    body_mb: Annotated[
-        float | None,
-        typer.Option("--body-mb", min=0.001, max=1000, metavar="MB", help="The largest body. Default: 32."),
-    ] = None,
-    auth: Annotated[
-        Literal["none", "keys", "oidc"] | None,
-        typer.Option(help="How callers are known. Default: by keys if there are any; else not, on this machine only."),
-    ] = None,
-    oidc_issuer: Annotated[
-        str | None, typer.Option(metavar="URL", help="Accept tokens of this OpenID provider, beside keys.")
-    ] = None,
-    oidc_audience: Annotated[str | None, typer.Option(help="The audience that tokens must be for.")] = None,
-    oidc_jwks: Annotated[
-        str | None, typer.Option(metavar="URL", help="Where its public keys are. Default: its discovery document says.")
-    ] = None,
-    oidc_tenant_claim: Annotated[str | None, typer.Option(help="The claim with the tenant. Default: tenant.")] = None,
-    oidc_permissions_claim: Annotated[
-        str | None,
-        typer.Option(help="The claim with longmind:read, longmind:write or longmind:admin. Default: scope."),
-    ] = None,
-    oidc_agents_claim: Annotated[
-        str | None, typer.Option(help="The claim with the agents it may reach. Default: agents.")
-    ] = None,
-    oidc_user_claim: Annotated[
-        str | None, typer.Option(help="The claim with the only user it may reach. Default: every user.")
-    ] = None,
-    single_tenant: Annotated[
-        bool | None,
-        typer.Option("--single-tenant", help="Serve only the tenant of LONGMIND_TENANT, whatever a key says."),
-    ] = None,
-    rate: Annotated[
-        float | None,
-        typer.Option(
-            min=0.001, max=1_000_000, metavar="N", help="Requests a second of a key, in each process. Default: 100."
-        ),
-    ] = None,
-    burst: Annotated[
-        int | None, typer.Option(min=1, max=1_000_000, help="Requests of a key at once. Default: 500.")
-    ] = None,
-    mem0: Annotated[
-        bool | None,
-        typer.Option("--mem0", help="Offer the routes of mem0's server too: /memories, /search and /reset."),
-    ] = None,
-    tools: Annotated[
-        str | None,
-        typer.Option(
-            metavar="MODULE:NAME",
-            help="The functions that procedures may call: a ToolRegistry in a module that Python can import from here.",
-        ),
-    ] = None,
-    fd: Annotated[
-        int | None,
-        typer.Option(hidden=True, help="A socket that listens already: of the process that started this one."),
-    ] = None,
+    host: Host = None,
+    port: Port = None,
+    workers: Workers = None,
+    consolidation: Consolidation = None,
+    sample: Sample = False,
+    request_seconds: RequestSeconds = None,
+    body_mb: BodyMegabytes = None,
+    auth: Authentication = None,
+    oidc_issuer: OidcIssuer = None,
+    oidc_audience: OidcAudience = None,
+    oidc_jwks: OidcKeys = None,
+    oidc_tenant_claim: OidcTenantClaim = None,
+    oidc_permissions_claim: OidcPermissionsClaim = None,
+    oidc_agents_claim: OidcAgentsClaim = None,
+    oidc_user_claim: OidcUserClaim = None,
+    single_tenant: SingleTenant = None,
+    rate: Rate = None,
+    burst: Burst = None,
+    mem0: Mem0Routes = None,
+    tools: Tools = None,
+    fd: ListeningSocket = None,
 ) -> None:
     """Serve the store over HTTP: REST under /v1, MCP at /mcp, /healthz, /readyz and /metrics, and the console at /.
 

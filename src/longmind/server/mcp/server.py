@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from mcp.server.lowlevel.server import Server
@@ -58,35 +59,38 @@ class McpFailure(LongmindError):
     code = "internal"
 
 
-def create_server(
-    access_of: Callable[[Context], MemoryAccess], *, seconds: float, subscriptions: Subscriptions | None = None
-) -> Server[Any]:
-    """Return a server. ``access_of`` says which memory a request reaches; no call may take longer than ``seconds``.
+@dataclass(frozen=True, slots=True)
+class RequestHandlers:
+    """Answers the requests of MCP clients: tools, resources, prompts, completions and subscriptions."""
 
-    With ``subscriptions``, which need a client that stays connected, it is told what its writes change.
-    """
+    access_of: Callable[[Context], MemoryAccess]
+    """Says which memory a request reaches."""
+    seconds: float
+    """How long a call may take."""
+    subscriptions: Subscriptions | None = None
 
     @asynccontextmanager
-    async def limited() -> AsyncIterator[None]:
+    async def _limited(self) -> AsyncIterator[None]:
         try:
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout(self.seconds):
                 yield
         except TimeoutError:
-            raise TimedOut(f"It took longer than {seconds:g} s.", hint="Ask for less, or try again later.") from None
+            hint = "Ask for less, or try again later."
+            raise TimedOut(f"It took longer than {self.seconds:g} s.", hint=hint) from None
 
-    async def list_tools(ctx: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
+    async def list_tools(self, ctx: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
         return ListToolsResult(tools=[listed(tool) for tool in TOOLS])
 
-    async def call_tool(ctx: Context, params: CallToolRequestParams) -> CallToolResult:
+    async def call_tool(self, ctx: Context, params: CallToolRequestParams) -> CallToolResult:
         tool = _TOOLS.get(params.name)
         if tool is None:
             raise MCPError(INVALID_PARAMS, "There is no such tool; tools/list tells which there are.")
         try:
             arguments = tool.read(params.arguments)
-            async with limited(), access_of(ctx).memory(tool.permission, f"mcp.{tool.name}") as mem:
+            async with self._limited(), self.access_of(ctx).memory(tool.permission, f"mcp.{tool.name}") as mem:
                 result = succeeded(await tool.run(mem, arguments))
-            if subscriptions is not None and tool.permission != "read":
-                await subscriptions.changed(ctx)
+            if self.subscriptions is not None and tool.permission != "read":
+                await self.subscriptions.changed(ctx)
             return result
         except LongmindError as error:
             return failed(error)
@@ -94,60 +98,69 @@ def create_server(
             _log.exception("The tool %s failed.", tool.name)
             return failed(McpFailure())
 
-    async def list_resources(ctx: Context, params: PaginatedRequestParams | None) -> ListResourcesResult:
+    async def list_resources(self, ctx: Context, params: PaginatedRequestParams | None) -> ListResourcesResult:
         return ListResourcesResult(resources=[resource.listed for resource in RESOURCES])
 
-    async def list_templates(ctx: Context, params: PaginatedRequestParams | None) -> ListResourceTemplatesResult:
+    async def list_templates(self, ctx: Context, params: PaginatedRequestParams | None) -> ListResourceTemplatesResult:
         return ListResourceTemplatesResult(resource_templates=[template.listed_template for template in TEMPLATES])
 
-    async def read_resource(ctx: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
+    async def read_resource(self, ctx: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
         async def read() -> ReadResourceResult:
             resource, argument = find_resource(params.uri)
-            async with limited(), access_of(ctx).memory("read", "mcp.read_resource") as mem:
+            async with self._limited(), self.access_of(ctx).memory("read", "mcp.read_resource") as mem:
                 text = await resource.read(mem, argument)
             contents = TextResourceContents(uri=params.uri, mime_type=resource.mime_type, text=text)
             return ReadResourceResult(contents=[contents])
 
         return await _or_error(read())
 
-    async def list_prompts(ctx: Context, params: PaginatedRequestParams | None) -> ListPromptsResult:
+    async def list_prompts(self, ctx: Context, params: PaginatedRequestParams | None) -> ListPromptsResult:
         return ListPromptsResult(prompts=[prompt.listed for prompt in PROMPTS])
 
-    async def get_prompt(ctx: Context, params: GetPromptRequestParams) -> GetPromptResult:
+    async def get_prompt(self, ctx: Context, params: GetPromptRequestParams) -> GetPromptResult:
         async def get() -> GetPromptResult:
             prompt = find_prompt(params.name)
-            async with limited(), access_of(ctx).memory("read", "mcp.get_prompt") as mem:
+            async with self._limited(), self.access_of(ctx).memory("read", "mcp.get_prompt") as mem:
                 return await prompt.result(mem, params.arguments)
 
         return await _or_error(get())
 
-    async def complete_argument(ctx: Context, params: CompleteRequestParams) -> CompleteResult:
+    async def complete_argument(self, ctx: Context, params: CompleteRequestParams) -> CompleteResult:
         async def completed() -> CompleteResult:
-            async with limited(), access_of(ctx).memory("read", "mcp.complete") as mem:
+            async with self._limited(), self.access_of(ctx).memory("read", "mcp.complete") as mem:
                 argument = params.argument
                 return CompleteResult(completion=await complete(mem, params.ref, argument.name, argument.value))
 
         return await _or_error(completed())
 
-    async def subscribe(ctx: Context, params: SubscribeRequestParams) -> EmptyResult:
-        assert subscriptions is not None
-        return await _or_error(subscriptions.subscribe(ctx, params))
+    async def subscribe(self, ctx: Context, params: SubscribeRequestParams) -> EmptyResult:
+        assert self.subscriptions is not None
+        return await _or_error(self.subscriptions.subscribe(ctx, params))
 
+
+def create_server(
+    access_of: Callable[[Context], MemoryAccess], *, seconds: float, subscriptions: Subscriptions | None = None
+) -> Server[Any]:
+    """Return a server. ``access_of`` says which memory a request reaches; no call may take longer than ``seconds``.
+
+    With ``subscriptions``, which need a client that stays connected, it is told what its writes change.
+    """
+    handlers = RequestHandlers(access_of, seconds, subscriptions)
     return Server(
         "longmind",
         version=longmind.__version__,
         title="Longmind",
         description="Long-term memory for agents: remember, recall with reasons, forget, and undo.",
         instructions=INSTRUCTIONS,
-        on_list_tools=list_tools,
-        on_call_tool=call_tool,
-        on_list_resources=list_resources,
-        on_list_resource_templates=list_templates,
-        on_read_resource=read_resource,
-        on_list_prompts=list_prompts,
-        on_get_prompt=get_prompt,
-        on_completion=complete_argument,
-        on_subscribe_resource=subscribe if subscriptions else None,
+        on_list_tools=handlers.list_tools,
+        on_call_tool=handlers.call_tool,
+        on_list_resources=handlers.list_resources,
+        on_list_resource_templates=handlers.list_templates,
+        on_read_resource=handlers.read_resource,
+        on_list_prompts=handlers.list_prompts,
+        on_get_prompt=handlers.get_prompt,
+        on_completion=handlers.complete_argument,
+        on_subscribe_resource=handlers.subscribe if subscriptions else None,
         on_unsubscribe_resource=subscriptions.unsubscribe if subscriptions else None,
         on_subscriptions_listen=subscriptions.listen if subscriptions else None,
     )
