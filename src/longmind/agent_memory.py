@@ -494,8 +494,8 @@ class AgentMemory(AgentListing):
         ``progress`` is called after each stage with its name and the share of the run that is done, from 0 to 1. A run
         that meets another writer begins again, and so does the share. With nothing new it is not called.
         """
-        await load_module("longmind.consolidate.cycle")
-        from longmind.consolidate.cycle import consolidate
+        await load_module("longmind.consolidate.runs")
+        from longmind.consolidate.runs import consolidate
 
         settings = await self.configuration()
         await self._longmind.count_reads()

@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import random
 import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from longmind import telemetry
 from longmind.clock import Clock
@@ -30,6 +28,7 @@ from longmind.consolidate.bookmarks import (
 )
 from longmind.consolidate.draft import Draft
 from longmind.consolidate.model import ModelCalls
+from longmind.consolidate.model_progress import ModelProgress
 from longmind.consolidate.reporting import (
     add_reports,
     build_stage_report,
@@ -37,7 +36,6 @@ from longmind.consolidate.reporting import (
     record_metrics,
     total_counts,
 )
-from longmind.consolidate.rules.extraction import is_source
 from longmind.consolidate.stages.distill import DistillStage
 from longmind.consolidate.stages.extract import ExtractStage
 from longmind.consolidate.stages.forget import ForgetStage
@@ -57,7 +55,6 @@ from longmind.types import ConsolidationReport, Memory, Proposed, Scope, StageRe
 
 if TYPE_CHECKING:
     from longmind.consolidate.model import Extractor, SummaryWriter
-    from longmind.models.chat import Chat
     from longmind.models.statements import StatementReader
     from longmind.store.store import Embed
     from longmind.systems.episodic import Teacher
@@ -78,14 +75,8 @@ SLICE = 2_000
 _TRIES = 8
 _TRIES_SHARED = 100
 """Tries of the stage that writes to shared memory, where all agents of the tenant write."""
-_RUNS = 8
-"""How often a run begins again when another process consolidates the same agent."""
-_PAUSE_SECONDS = 0.1
-_turns: WeakKeyDictionary[Store, WeakValueDictionary[tuple[str, str], asyncio.Lock]] = WeakKeyDictionary()
 _log = logging.getLogger("longmind")
 _BOOKMARK_REASON = "consolidate: how far it came"
-_MAX_UNSUMMARISED = 200
-"""Conversations that can wait for the model's summary; the others get one when they grow."""
 _LAST_SLICE_ONLY = ("distill", "forget", "share")
 _WITH_MODEL = ("extract", "summarise")
 """The stages that process what waited for the model."""
@@ -126,15 +117,9 @@ class Cycle:
     _dues: dict[str, float | None] = field(default_factory=dict)
     """By stage: when it has something to do though nothing was written."""
     _reader: StatementReader | None = None
-    _model: ModelCalls | None = None
-    _model_after: int | None = None
-    """Up to where the model has read."""
-    _model_behind: bool = False
-    """Whether the model has left a source of this run unread."""
+    _model: ModelProgress = field(init=False)
     _pending: tuple[str, ...] = ()
     """The turns of this run that wait for their answers."""
-    _slice: SourceNumbers = field(default_factory=list)
-    """The slice that goes through the stages now."""
     _known: dict[str, Memory] = field(default_factory=dict)
     """Records as this run read or wrote them, as long as no other writer is known to have written since."""
     _upkeep: bool = False
@@ -146,6 +131,7 @@ class Cycle:
     def __post_init__(self) -> None:
         self._progress = RunProgress(self.store, self.scope, self.clock)
         self._bookmarks = Bookmarks(self.store, self.scope, self.clock)
+        self._model = ModelProgress(self._bookmarks.model)
 
     async def run(self, *, dry_run: bool = False) -> ConsolidationReport:
         """Process everything that is new; with ``dry_run`` only report what would change."""
@@ -173,17 +159,14 @@ class Cycle:
         use = await bookmarks.use_today()
         if stopped := self._over_budget(use.seconds):
             return self._report(dry_run, 0, stopped=stopped)
-        if has_model and not waiting.is_backing_off(self.clock.now()):
-            self._model = self._model_calls(use, waiting)
-        never_read = waiting.after is None and self._model is not None
-        self._model_after = progress.bookmark.through if never_read else waiting.after
+        can_ask = has_model and not waiting.is_backing_off(self.clock.now())
+        self._model.begin(self._model_calls(use, waiting) if can_ask else None, waiting, progress.bookmark.through)
         if self.settings.statement_reader:
             self._reader = await _open_reader()
         began = time.monotonic()
         read, stopped = await self._process(use.seconds, dry_run=dry_run)
-        calls = 0 if self._model is None else self._model.calls
-        if not dry_run and self._has_budget and (read or calls):
-            await bookmarks.add_use(time.monotonic() - began, calls)
+        if not dry_run and self._has_budget and (read or self._model.call_count):
+            await bookmarks.add_use(time.monotonic() - began, self._model.call_count)
         return self._report(dry_run, read, stopped=stopped)
 
     def stopped_report(self, reason: str) -> ConsolidationReport:
@@ -200,8 +183,7 @@ class Cycle:
         began, progress = time.monotonic(), self._progress
         self._upkeep = progress.is_upkeep_due()
         draft: Draft | None = Draft(self.store.backend, self.scope) if dry_run else None
-        model_waits = self._model is not None and self._bookmarks.model.body.until is not None
-        waiting, new = await progress.read_new(self._model_after if model_waits else None)
+        waiting, new = await progress.read_new(self._model.waiting_after)
         read = 0
         with_model = [s for s in self.stages if s.name in _WITH_MODEL]
         slices, waiting_slices = _slices(new) or [[]], _slices(waiting)
@@ -221,19 +203,17 @@ class Cycle:
             if stopped is not None:
                 if draft is None:
                     bookmark = self._bookmarks.run.overwrite(progress.bookmark)
-                    await self._apply([bookmark, *self._model_bookmark(ended=False)], _BOOKMARK_REASON)
+                    await self._apply([bookmark, *self._model.writes(ended=False)], _BOOKMARK_REASON)
                 return read, stopped
         if draft is None:
             await self._finish()
-        stop = None if self._model is None else self._model.stopped
-        return read, None if stop is None else stop.why
+        return read, self._model.stopped_because
 
     async def _process_slice(self, part: SourceNumbers, stages: Sequence[Stage], draft: Draft | None) -> int:
         """Send some sources through some stages; return how many sources there were."""
         sources = await self._progress.load([id for id, _ in part])
-        self._slice, self._known = part, {memory.id: memory for memory in sources}
-        if self._model is not None:
-            self._model.wanted = {id for id, seq in part if self._should_model_read(seq)}
+        self._known = {memory.id: memory for memory in sources}
+        self._model.take(part, self._progress.bookmark.through)
         for stage in stages:
             with telemetry.span(f"longmind.consolidate.{stage.name}", {"longmind.sources": len(sources)}) as span:
                 report = await self._run_stage(stage, sources, draft)
@@ -246,19 +226,11 @@ class Cycle:
                 self.progress(report.stage, self._stages_done / self._stages_total)
         return len(sources)
 
-    def _should_model_read(self, seq: int) -> bool:
-        """Whether the model should read a source that was put by the change of this number.
-
-        A turn that waits for its answer (0) it read when the turn was new, and what a broken off run let it read it has
-        read. A source that was put before the last run and updated since, it has not.
-        """
-        return seq > (self._model_after or 0) or 0 < seq <= self._progress.bookmark.through
-
     async def _run_stage(self, stage: Stage, sources: list[Memory], dry_draft: Draft | None) -> StageReport:
         """Let a stage propose its changes on a draft, and write the draft; retry when another writer was faster."""
         began, progress = time.perf_counter(), self._progress
         reported_as = _REPORTED_AS.get(stage.name, stage.name)
-        calls = 0 if self._model is None else self._model.calls
+        calls = self._model.call_count
         tries = _TRIES if stage.name != "share" else _TRIES_SHARED
         for attempt in range(tries):
             work = self._work(sources, dry_draft)
@@ -283,7 +255,7 @@ class Cycle:
             self._pending = tuple(work.notes.pending)
         self._changes += changes
         self._learnt.update(dict.fromkeys(change.memory_id for change in changes if change.kind in SHAREABLE))
-        new_calls = (0 if self._model is None else self._model.calls) - calls
+        new_calls = self._model.call_count - calls
         return build_stage_report(reported_as, changes, work.notes, time.perf_counter() - began, new_calls)
 
     # -- writing -------------------------------------------------------------------------------------------------
@@ -303,15 +275,14 @@ class Cycle:
             dues = (*self._dues.values(), progress.bookmark.upkeep_due)
             progress.move(due=min(filter(None, dues), default=None))
         writes, shared = await asyncio.to_thread(_writes, work)
-        if name == "extract" and self._model is not None:
-            writes += self._move_model_bookmark(work.sources)
+        if name == "extract":
+            writes += self._model.move(work)
         if writes:
             progress.move(running=progress.operation)
             self.watch(f"{name}: write")
             await self._apply([*writes, self._bookmarks.run.overwrite(progress.bookmark)], f"consolidate: {name}")
             await self._bookmarks.run.read()
-            if self._model is not None:
-                await self._bookmarks.model.read()
+            await self._model.read_again()
             self.watch(f"{name}: written")
         if shared:
             self.watch(f"{name}: write")
@@ -325,37 +296,6 @@ class Cycle:
             )
             self.watch(f"{name}: written")
 
-    def _move_model_bookmark(self, sources: Sequence[Memory]) -> list[Write]:
-        """Work out how far the model has read now; return the write that stores it, if that has changed."""
-        model, after = self._model, self._model_after or 0
-        assert model is not None
-        evidence = [m.id for m in sources if is_source(m, self.settings.facts_from)]
-        unread = {id for id in evidence if id in model.wanted and id not in model.read}
-        behind = [seq for id, seq in self._slice if id in unread and seq > after]
-        if behind and not self._model_behind:
-            self._model_behind, self._model_after = True, min(behind) - 1
-        elif not self._model_behind:
-            self._model_after = max([after, *(seq for _, seq in self._slice)])
-        return self._model_bookmark(ended=False)
-
-    def _model_bookmark(self, *, ended: bool) -> list[Write]:
-        """Return the write that stores what waits for the model, if that has changed.
-
-        Until the run has ended, what waited before it still waits: a run that is broken off must not forget it.
-        """
-        model, bookmark = self._model, self._bookmarks.model.body
-        if model is None:
-            return []
-        if model.stopped is not None:
-            stop = model.stopped
-            bookmark = bookmark.model_copy(update={"until": stop.until, "why": stop.why, "backoff": stop.backoff})
-        elif ended:
-            bookmark = ModelBookmark()
-        unsummarised = tuple(sorted(model.unsummarised, key=str)[:_MAX_UNSUMMARISED])
-        changes = {"after": self._model_after, "unsummarised": unsummarised}
-        write = self._bookmarks.model.write(bookmark.model_copy(update=changes))
-        return [] if write is None else [write]
-
     async def _finish(self) -> None:
         """Move the bookmark behind everything that was processed."""
         progress, record = self._progress, self._bookmarks.run
@@ -365,9 +305,9 @@ class Cycle:
             update={"through": through, "extracted": through, "running": None, "made": made, "refused": refused}
         )
         self.watch("finish")
-        if record.memory is None or record.body != done or self._model_bookmark(ended=True):
+        if record.memory is None or record.body != done or self._model.writes(ended=True):
             try:
-                await self._apply([record.overwrite(done), *self._model_bookmark(ended=True)], _BOOKMARK_REASON)
+                await self._apply([record.overwrite(done), *self._model.writes(ended=True)], _BOOKMARK_REASON)
             except (Conflict, NotFound):
                 await self._read_bookmark()
                 raise
@@ -433,7 +373,7 @@ class Cycle:
             first_run=progress.bookmark.through == 0,
             upkeep=self._upkeep,
             reflections=tuple(progress.reflections),
-            model=self._model,
+            model=self._model.calls,
             reader=self._reader,
             embed=self.embed,
             notes=Notes(),
@@ -484,44 +424,3 @@ def _writes(work: Work) -> tuple[list[Write], list[Write]]:
 
 def _slices(numbers: SourceNumbers) -> list[SourceNumbers]:
     return [numbers[start : start + SLICE] for start in range(0, len(numbers), SLICE)]
-
-
-async def consolidate(
-    store: Store,
-    scope: Scope,
-    settings: AgentSettings,
-    embed: Embed,
-    *,
-    dry_run: bool = False,
-    chat: Chat | None = None,
-    progress: Progress | None = None,
-) -> ConsolidationReport:
-    """Turn what is new in a scope into knowledge, with the help of a language model where there is one.
-
-    Runs over one agent take turns: within this process one waits for the other, and a run that meets one of another
-    process begins again after it. If that one goes on for too long, the report says so in ``stopped``.
-    """
-    async with _turn(store, scope):
-        for attempt in range(_RUNS):
-            cycle = Cycle(store, scope, settings, store.clock, embed, progress=progress)
-            if chat is not None:
-                from longmind.consolidate.model import ChatExtractor, ChatSummaryWriter, ChatTeacher
-
-                cycle.extractor, cycle.summary_writer = ChatExtractor(chat), ChatSummaryWriter(chat)
-                cycle.teacher = ChatTeacher(chat)
-            try:
-                return await cycle.run(dry_run=dry_run)
-            except (Conflict, NotFound) as conflict:
-                _log.info("A consolidation of %s met another one and begins again: %s", scope.agent, conflict)
-                await asyncio.sleep(random.uniform(0.5, 1.5) * _PAUSE_SECONDS * (attempt + 1))
-        return cycle.stopped_report("another process consolidates this agent")
-
-
-def _turn(store: Store, scope: Scope) -> asyncio.Lock:
-    """Return the lock of an agent: its users share bookmarks and facts."""
-    locks = _turns.setdefault(store, WeakValueDictionary())
-    agent = (scope.tenant, scope.agent)
-    lock = locks.get(agent)
-    if lock is None:
-        lock = locks[agent] = asyncio.Lock()
-    return lock

@@ -12,8 +12,9 @@ import pytest
 from longmind import Longmind
 from longmind.consolidate import cycle as cycle_module
 from longmind.consolidate.bookmarks import Bookmarks, ModelBookmark
-from longmind.consolidate.cycle import STAGES, Cycle, consolidate
+from longmind.consolidate.cycle import STAGES, Cycle
 from longmind.consolidate.model import ChatExtractor, ChatSummaryWriter
+from longmind.consolidate.runs import consolidate
 from longmind.consolidate.stages import extract as extract_stage
 from longmind.consolidate.stages.extract import passages
 from longmind.errors import ModelUnavailable

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from longmind import Longmind
-from longmind.consolidate.cycle import consolidate
+from longmind.consolidate.runs import consolidate
 from longmind.consolidate.stages import distill
 from longmind.memory import AgentMemory
 from longmind.testing import ScriptedModel

@@ -11,7 +11,7 @@ from tests.unit.models.chat.conftest import KEY, Server
 
 from longmind import Longmind, Settings
 from longmind.consolidate.bookmarks import Bookmarks
-from longmind.consolidate.cycle import consolidate
+from longmind.consolidate.runs import consolidate
 from longmind.memory import AgentMemory
 from longmind.models.chat_model import ChatModel
 from longmind.models.resilience import RetryPolicy
