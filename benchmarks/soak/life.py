@@ -180,10 +180,14 @@ async def _texts(longmind: Longmind) -> dict[str, Any]:
     }
 
 
-async def _ask(longmind: Longmind) -> dict[str, float]:
-    """Ask the questions whose evidence was said, each of the user it belongs to."""
+async def _ask(longmind: Longmind) -> dict[str, Any]:
+    """Ask the questions whose evidence was said, each of the user it belongs to.
+
+    ``answers`` has for each question how much of its evidence was among the first ten hits.
+    """
     at_5: list[float] = []
     at_10: list[float] = []
+    answers: dict[str, float] = {}
     for case in cases():
         mem = longmind.agent(AGENT, user=case.name)
         said = await _labels(mem)
@@ -192,7 +196,8 @@ async def _ask(longmind: Longmind) -> dict[str, float]:
                 labels = await recalled_labels(mem, await mem.recall(question.text, k=10))
                 at_5.append(share(labels[:5], question.evidence))
                 at_10.append(share(labels, question.evidence))
-    return {"questions": len(at_5), "R@5": _percent(at_5), "R@10": _percent(at_10)}
+                answers[f"{case.name}: {question.text}"] = at_10[-1]
+    return {"questions": len(at_5), "R@5": _percent(at_5), "R@10": _percent(at_10), "answers": answers}
 
 
 async def _labels(mem: AgentMemory) -> frozenset[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,8 @@ ROWS = (
     ("questions", "questions asked"),
     ("R@5", "R@5"),
     ("R@10", "R@10"),
+    ("lost", "questions that lost evidence since everything was said"),
+    ("gained", "questions that gained evidence since then"),
     ("memories", "memories"),
     ("messages", "messages"),
     ("short_term_pages", "pages in short-term memory"),
@@ -42,6 +44,7 @@ def run(
 ) -> list[dict[str, Any]]:
     """Live through the days and return what was measured at the end of each week."""
     weeks: list[dict[str, Any]] = []
+    first_answers: dict[str, float] = {}
     for number, first in enumerate(range(0, days, WEEK)):
         last = min(first + WEEK, days)
         crash = ["--crash"] if number % 2 else []
@@ -63,15 +66,31 @@ def run(
         by_kind = measured["by_kind"]
         for kind in ("message", "fact", "reflection", "procedure"):
             measured[f"{kind}s"] = by_kind.get(kind, 0)
+        answers = measured.pop("answers")
+        if last >= FIRST_DAYS:
+            first_answers = first_answers or answers
+            measured |= compared(first_answers, answers)
+            measured["texts"]["lost"] = worse_answered(first_answers, answers)
         weeks.append(measured)
         progress(last / days)
     return weeks
 
 
+def compared(first: Mapping[str, float], now: Mapping[str, float]) -> dict[str, int]:
+    """Return how many questions lost and gained evidence among their first ten hits."""
+    gained = sum(found > first[question] for question, found in now.items())
+    return {"lost": len(worse_answered(first, now)), "gained": gained}
+
+
+def worse_answered(first: Mapping[str, float], now: Mapping[str, float]) -> list[str]:
+    """Return the questions that lost evidence among their first ten hits."""
+    return [question for question, found in now.items() if found < first[question]]
+
+
 def rows(weeks: Sequence[dict[str, Any]]) -> list[list[str]]:
     """Return the table: a row for each measure, a column for the end of each week."""
-    measured = [(key, title) for key, title in ROWS if all(key in week for week in weeks)]  # older results lack some
-    return [[title, *(f"{week[key]:g}" for week in weeks)] for key, title in measured]
+    measured = [(key, title) for key, title in ROWS if any(key in week for week in weeks)]  # older results lack some
+    return [[title, *(f"{week[key]:g}" if key in week else "" for week in weeks)] for key, title in measured]
 
 
 def texts(weeks: Sequence[dict[str, Any]]) -> list[list[str]]:

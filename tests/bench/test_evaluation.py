@@ -18,7 +18,7 @@ from longmind.text.analysis import STOP_WORDS, stem, words
 
 CASES = list(files.cases())
 TYPES = {"single", "multi", "temporal", "changed", "ended", "paraphrase", "speaker", "unanswerable"}
-FLOORS = {"R@5": 68.0, "R@10": 79.5, "MRR": 57.0}
+FLOORS = {"R@5": 69.0, "R@10": 80.5, "MRR": 59.0}
 """About two points under what the static embedder reaches."""
 
 

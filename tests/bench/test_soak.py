@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.soak.life import CONVERSATIONS, sessions_of
-from benchmarks.soak.weeks import ROWS, answered_no_worse, rows, texts
+from benchmarks.soak.weeks import ROWS, answered_no_worse, compared, rows, texts, worse_answered
 
 
 def _live(store: Path, first: int, last: int, *more: str) -> dict[str, Any]:
@@ -30,6 +30,7 @@ def test_what_was_said_before_a_crash_is_still_recalled_after_it(tmp_path: Path)
     assert after["by_kind"]["message"] >= said
     assert after["questions"] > before["questions"] > 0
     assert after["R@10"] > 70
+    assert len(after["answers"]) == after["questions"]
     assert after["texts"]["persona"], "the agent's persona is filled from what it does"
     assert ["persona", after["texts"]["persona"][0]] in texts([before, after])
 
@@ -40,3 +41,12 @@ def test_the_table_has_a_column_for_each_week_and_a_verdict() -> None:
     assert all(len(row) == 3 for row in rows(weeks))
     assert not answered_no_worse(weeks)
     assert answered_no_worse([weeks[0], {**weeks[1], "R@10": 79.5}])
+
+
+def test_the_report_names_the_questions_that_are_answered_worse_than_before() -> None:
+    first, now = {"a": 1.0, "b": 0.5, "c": 0.5}, {"a": 0.5, "b": 0.5, "c": 1.0}
+    assert compared(first, now) == {"lost": 1, "gained": 1}
+    assert worse_answered(first, now) == ["a"]
+    week = {key: 1 for key, _ in ROWS}
+    early = {key: 1 for key in week if key not in ("lost", "gained")}
+    assert ["questions that gained evidence since then", "", "1"] in rows([early, week])
