@@ -14,11 +14,14 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
 import pytest
+import typer.main
+import typer.testing
 from psycopg import sql
 
 from benchmarks.serve.database import LocalServer
@@ -63,6 +66,14 @@ def _without_statement_reader(request: pytest.FixtureRequest, monkeypatch: pytes
     """
     if request.node.get_closest_marker("statement_reader") is None:
         monkeypatch.setattr("longmind.consolidate.cycle.open_statement_reader", lambda: None)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _commands_built_once() -> Iterator[None]:
+    """Let typer build the commands of an application once: its runner does it for each call, in a tenth of a second."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(typer.testing, "_get_command", cache(typer.main.get_command))
+        yield
 
 
 URL_VARIABLE = "LONGMIND_TEST_POSTGRES_URL"
