@@ -281,7 +281,7 @@ class Recaller:
             absolute=absolute,
             beside=beside,
         )
-        return with_shared(own, hits, most)
+        return with_shared(own, hits, most, min_score)
 
     async def _answer(
         self,

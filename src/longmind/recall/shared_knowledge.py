@@ -1,8 +1,8 @@
 """Shared knowledge among the hits of a recall: when to look for it, and how it is added.
 
-What an agent knows itself keeps its order. Approved entries of the tenant's shared memory are added by their scores, a
-few at most, each marked as shared. A tenant that shares nothing costs nothing: whether it does is looked up once in a
-while, and at once after a write of this process.
+What an agent knows itself keeps its order. Approved entries of the tenant's shared memory are added by how well they
+fit, a few at most, each marked as shared. A tenant that shares nothing costs nothing: whether it does is looked up once
+in a while, and at once after a write of this process.
 """
 
 from __future__ import annotations
@@ -53,18 +53,24 @@ class SharedTenants:
             self._looked.pop(scope.tenant, None)
 
 
-def with_shared(own: Sequence[Hit], shared: Sequence[Hit], most: int) -> list[Hit]:
-    """Return an agent's hits with the best shared ones that it does not know itself, by score."""
+def with_shared(own: Sequence[Hit], shared: Sequence[Hit], most: int, min_score: float = 0.0) -> list[Hit]:
+    """Return an agent's hits with the best shared ones that it does not know itself, by how well they fit.
+
+    The score of a shared hit is the chance that it is right if shared memory is all there is: the best of a few entries
+    is always the best. Beside the agent's own hits it gets no higher chance than those that fit better.
+    """
     known = {tuple(words(hit.memory.content)) for hit in own}
-    added = [
-        hit.model_copy(update={"why": f"shared: {_supporters(hit)}; {hit.why}"})
-        for hit in shared
-        if hit.score >= MIN_SCORE and tuple(words(hit.memory.content)) not in known
-    ][:most]
-    hits = list(own)
-    for hit in added:
-        place = next((n for n, other in enumerate(hits) if other.score < hit.score), len(hits))
-        hits.insert(place, hit)
+    likely = [hit for hit in shared if hit.score >= MIN_SCORE and tuple(words(hit.memory.content)) not in known]
+    hits, left = list(own), most
+    for hit in likely:
+        place = next((n for n, other in enumerate(hits) if other.fit < hit.fit), len(hits))
+        highest = hits[place - 1].score if place else 1.0
+        lowest = hits[place].score if place < len(hits) else 0.0
+        score = min(max(hit.score, lowest), highest)
+        if left and score >= max(MIN_SCORE, min_score):
+            why = f"shared: {_supporters(hit)}; {hit.why}"
+            hits.insert(place, hit.model_copy(update={"why": why, "score": score}))
+            left -= 1
     return hits
 
 

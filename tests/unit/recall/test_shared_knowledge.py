@@ -131,3 +131,24 @@ async def test_where_nothing_is_shared_a_recall_asks_the_store_nothing_more(face
             counted.append(dict(calls.counts))
     assert counted[0] == counted[1]
     assert counted[0]["head"] == 10
+
+
+async def test_the_best_of_a_few_shared_entries_does_not_come_before_what_the_agent_knows_better(
+    longmind: Longmind,
+) -> None:
+    for text in (SUN, "The archive room is on the third floor.", "The bridge to the island is closed for repairs."):
+        await share(longmind, text)
+    mem = longmind.agent("newcomer", user="ann")
+    turns = [
+        "My bike was stolen on the day we moved, in front of the house.",
+        "The new flat has two rooms and a balcony.",
+        "My sister works at the library until five.",
+        "We want to paint the kitchen green next month.",
+        "The landlord was friendly and left us a lamp.",
+    ]
+    await mem.remember(turns, session="moving")
+    hits = await mem.recall("What was stolen from the house on the day she moved?")
+    assert not [hit.memory.content for hit in hits if hit.shared]
+    hits = await mem.recall("On which floor is the archive room?")
+    assert hits[0].shared
+    assert hits == sorted(hits, key=lambda hit: -hit.score)
