@@ -1,18 +1,18 @@
-"""``AgentMemory``: what one agent knows, the memory systems, and the operations on single memories."""
+"""``AgentMemory``: what one agent knows: the six verbs, and the operations on single memories."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
-from functools import cached_property, partial
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast, overload
 
 from pydantic import BaseModel
 
 from longmind import telemetry
-from longmind.agent_listing import AgentListing
+from longmind.agent_systems import AgentSystems
 from longmind.arguments import checked_arguments
 from longmind.config import AgentSettings
 from longmind.errors import InvalidInput
@@ -33,7 +33,6 @@ from longmind.recall.filters import filter_of, narrows
 from longmind.remembering import forgotten_since, store_documents, store_keyed, store_turns
 from longmind.store.base import Update
 from longmind.systems.configuration import configuration, configure
-from longmind.systems.scoped_store import ScopedStore
 from longmind.types import (
     Answer,
     ConsolidationReport,
@@ -52,19 +51,9 @@ from longmind.types import (
 if TYPE_CHECKING:
     from longmind.consolidate.model import SummaryWriter
     from longmind.conversation import Conversation
-    from longmind.manager import MemoryManager
     from longmind.model_tools import MemoryTools
     from longmind.models.chat_model import ChatModel
     from longmind.recall.engine import ContextParts
-    from longmind.systems.dialogue import DialogueMemory
-    from longmind.systems.episodic import EpisodicMemory
-    from longmind.systems.goals import GoalMemory
-    from longmind.systems.persona import PersonaMemory
-    from longmind.systems.procedural import ProceduralMemory
-    from longmind.systems.semantic import SemanticMemory
-    from longmind.systems.shared import SharedMemory
-    from longmind.systems.values import StateMemory, ValueMemory
-    from longmind.systems.working import WorkingMemory
 
 _INLINE = 50
 """How many messages are made into memories on the event loop; more are in a thread."""
@@ -82,113 +71,14 @@ ContextLines = list[ContextLine]
 
 
 @checked_arguments
-class AgentMemory(AgentListing):
+class AgentMemory(AgentSystems):
     """What one agent knows, or what it knows with one user.
 
     Six methods are enough for most programs: ``remember``, ``recall``, ``context``, ``ask``, ``forget`` and
     ``consolidate``.
     """
 
-    # -- the memory systems ----------------------------------------------------------------------------------------
-
-    @cached_property
-    def scoped(self) -> ScopedStore:
-        """The store of this agent's scope, for those who build a memory system of their own."""
-        from longmind.systems.scoped_store import ScopedStore
-
-        longmind = self._longmind
-        return ScopedStore(
-            self.store, self.scope, longmind.clock, longmind.embedding.embed, self.recall, longmind.count_reads
-        )
-
-    @cached_property
-    def working(self) -> WorkingMemory:
-        """Working memory: what is on the agent's mind now, ranked by attention."""
-        from longmind.systems.working import WorkingMemory
-
-        return WorkingMemory(self.scoped)
-
-    @cached_property
-    def episodic(self) -> EpisodicMemory:
-        """Episodic memory: episodes of events, their replay, and the lessons in them."""
-        from longmind.systems.episodic import EpisodicMemory
-
-        return EpisodicMemory(self.scoped)
-
-    @cached_property
-    def semantic(self) -> SemanticMemory:
-        """Semantic memory: concepts, facts with their validity in time, and the graph of them."""
-        from longmind.systems.semantic import SemanticMemory
-
-        return SemanticMemory(self.scoped)
-
-    @cached_property
-    def procedural(self) -> ProceduralMemory:
-        """Procedural memory: procedures that run, resume, keep their versions and learn."""
-        from longmind.systems.procedural import ProceduralMemory
-
-        return ProceduralMemory(self.scoped, self._longmind.tools)
-
-    @cached_property
-    def goals(self) -> GoalMemory:
-        """Goals with criteria and evidence, plans, and progress."""
-        from longmind.systems.goals import GoalMemory
-
-        return GoalMemory(self.scoped, self.procedural, self.chat)
-
-    @cached_property
-    def dialogue(self) -> DialogueMemory:
-        """Dialogue memory: the last pages of a conversation, older ones by topic, and their heat."""
-        from longmind.systems.dialogue import DialogueMemory
-
-        return DialogueMemory(self.scoped)
-
-    @cached_property
-    def persona(self) -> PersonaMemory:
-        """Persona memory: traits and knowledge of the user and of the agent, with evidence and history."""
-        from longmind.systems.persona import PersonaMemory
-
-        return PersonaMemory(self.scoped)
-
-    @cached_property
-    def shared(self) -> SharedMemory:
-        """Shared memory: what many agents of the tenant learnt, approved and without personal details."""
-        from longmind.systems.shared import SharedMemory
-
-        return SharedMemory(self.scoped)
-
-    @cached_property
-    def values(self) -> ValueMemory:
-        """Exact values by namespace and key, which recall finds too."""
-        from longmind.systems.values import ValueMemory
-
-        return ValueMemory(self.scoped)
-
-    @cached_property
-    def state(self) -> StateMemory:
-        """Exact values that a program keeps for itself, such as checkpoints; never recalled."""
-        from longmind.systems.values import StateMemory
-
-        return StateMemory(self.scoped)
-
-    @cached_property
-    def manager(self) -> MemoryManager:
-        """The manager over all memory systems, with those you register."""
-        from longmind.manager import MemoryManager
-
-        return MemoryManager(
-            self.scoped,
-            working=self.working,
-            episodic=self.episodic,
-            semantic=self.semantic,
-            procedural=self.procedural,
-            goals=self.goals,
-            persona=self.persona,
-            dialogue=self.dialogue,
-            shared=self.shared,
-            recall=self.recall,
-            remember=self.remember,
-        )
+    # -- over all memory systems ---------------------------------------------------------------------------------
 
     def conversation(self, id: str, *, window: int = 20) -> Conversation:
         """Return a conversation by its id. The last ``window`` messages are rendered whole, older ones in a summary."""
