@@ -19,8 +19,10 @@ from numpy.typing import NDArray
 
 from longmind.clock import Clock
 from longmind.errors import InvalidInput
-from longmind.kinds import ON_REQUEST, SAID
+from longmind.kinds import SAID
 from longmind.recall import anchors, arms, budget, fusion, knowledge, policy
+from longmind.recall.allowed import allowed_now
+from longmind.recall.beside import BESIDE, recent_texts, repeating, said_beside, weighted_terms, without_recent
 from longmind.recall.filters import NOT_NARROWED, filter_of
 from longmind.recall.hops import follow_hops
 from longmind.recall.instructions import fitting_instructions
@@ -30,11 +32,9 @@ from longmind.recall.rerank import ContextReranker, Reranker
 from longmind.recall.shared_knowledge import APPROVED, SharedTenants, with_shared
 from longmind.recall.standing import standing_memories
 from longmind.recall.touches import Touches
-from longmind.store.search.filtering import expired_rows, passing_rows
 from longmind.store.search.ranking import count_terms, searched_terms
 from longmind.store.search.view import View
 from longmind.store.store import Store
-from longmind.text.analysis import words
 from longmind.types import SHARED_AGENT, ContextLine, Filter, Hit, Memory, Message, Scope
 
 if TYPE_CHECKING:
@@ -53,10 +53,6 @@ ANSWERED, LIKELY = 0.3, 0.15
 """The archive is asked if the best hit is less likely right than the first; a hit there must reach the second."""
 LONG = 5_000
 """Characters from which a question is analysed in a thread."""
-RECENT = 4
-"""How many of the last messages of a conversation are read beside a question."""
-BESIDE = 0.3
-"""The weight of what was said beside a question; the question's own words have 1."""
 MAX_HITS = 300
 TOKENS_OF_A_HIT = 10
 """A context asks for one hit for so many tokens, more than fit, since not all are used."""
@@ -128,7 +124,7 @@ class Recaller:
         memory may be added; it is called only if there are any, and only for a question without restrictions. With
         ``instructions`` a few standing instructions follow the ``k`` hits of such a question.
         """
-        recent = _recent(conversation)
+        recent = recent_texts(conversation)
         _check(query, k, min_score)
         parsed = parse_query(query, self.clock.now())
         plan = policy.make_plan(parsed, self._policies)
@@ -143,7 +139,7 @@ class Recaller:
         )
         self.watch("plan")
         most = min(k + len(recent), MAX_K)
-        beside = _beside(query, recent)
+        beside = said_beside(query, recent)[:MAX_QUERY]
         hits = await self._answer(
             scope, parsed, plan, narrowed, most, min_score=min_score, full=explain, beside=beside, recent=recent
         )
@@ -151,10 +147,10 @@ class Recaller:
             hits = await self._with_shared(
                 scope, parsed, plan, hits, shared, min_score=min_score, full=explain, beside=beside
             )
-        hits = _without_recent(hits, recent)[:k]
+        hits = without_recent(hits, recent)[:k]
         self._count_reads(scope, (hit.memory for hit in hits))
         if instructions and narrowed is NOT_NARROWED and not min_score:
-            hits += _without_recent(await self._instructions(scope, parsed, beside, hits), recent)
+            hits += without_recent(await self._instructions(scope, parsed, beside, hits), recent)
         return hits
 
     async def context(
@@ -209,7 +205,7 @@ class Recaller:
 
         Left out are the task itself, the last messages of the ``conversation``, and the ids in ``left_out``.
         """
-        recent = _recent(conversation)
+        recent = recent_texts(conversation)
         most = max(10, min(MAX_HITS, tokens // TOKENS_OF_A_HIT))
         standing = await standing_memories(self.store, scope, left_out=left_out)
         count_reads = partial(self._count_reads, scope)
@@ -218,14 +214,14 @@ class Recaller:
         _check(task, 1, 0.0)
         parsed = parse_query(task, self.clock.now())
         plan = policy.make_plan(parsed, self._policies)
-        beside, k = _beside(task, recent), most + len(recent) + len(left_out)
+        beside, k = said_beside(task, recent)[:MAX_QUERY], most + len(recent) + len(left_out)
         where = filter_of(None, kinds=plan.kinds)
         hits = await self._answer(
             scope, parsed, plan, where, k, folds=False, absolute=True, beside=beside, recent=[*recent, task]
         )
         if shared is not None:
             hits = await self._with_shared(scope, parsed, plan, hits, shared, absolute=True, beside=beside)
-        fitting = [hit for hit in _without_recent(hits, [*recent, task]) if hit.memory.id not in left_out]
+        fitting = [hit for hit in without_recent(hits, [*recent, task]) if hit.memory.id not in left_out]
         informative = await knowledge.without_empty_replies(self.store, scope, fitting)
         ordered = knowledge.statements_first(informative, asks_assistant=parsed.asks_assistant)
         return ContextParts(standing, ordered, count_reads)
@@ -310,14 +306,14 @@ class Recaller:
         self.watch("embed")
         ids = await self.store.allowed_ids(scope, narrowed)
         view = await self.store.view(scope)
-        allowed = self._allowed_now(view, narrowed, ids)
+        allowed = allowed_now(view, narrowed, ids, self.clock.now())
         if space != view.space:
             vector = None  # the store has changed its embedder since: vectors of two models cannot be compared
         self.watch("view")
         parsed = await self._dated(scope, parsed, view, allowed)
         if len(allowed) != view.rows:  # it grew meanwhile
-            allowed = self._allowed_now(view, narrowed, ids)
-        terms = _weighted_terms(searched_terms(view, asked), searched_terms(view, said_beside))
+            allowed = allowed_now(view, narrowed, ids, self.clock.now())
+        terms = weighted_terms(searched_terms(view, asked), searched_terms(view, said_beside))
         arm_scores = arms.score_rows(view, parsed, arms.cut_terms(view, terms), vector, allowed)
         self.watch("arms")
         timeless = narrowed.valid_at is not None or narrowed.recorded_until is not None
@@ -337,7 +333,7 @@ class Recaller:
             folds=folds and narrowed.kinds is None,
         )
         await self._rank(ranking, k, allowed, timeless)
-        ranking.leave_out(_repeating(recent))
+        ranking.leave_out(repeating(recent))
         hits = ranking.hits(k, min_score, full)
         self.watch("explain")
         if not timeless and _lacks_answer(hits, narrowed) and view.has_state("archived"):
@@ -370,13 +366,6 @@ class Recaller:
             ids.setdefault(owner, []).append(memory.id)
         for owner, read in ids.items():
             self._touches.add(owner, read, self.clock.now())
-
-    def _allowed_now(self, view: View, narrowed: Filter, ids: set[str] | None) -> NDArray[np.bool_]:
-        """Return which rows pass the filter and have not expired."""
-        allowed = _allowed(view, narrowed, ids)
-        if view.expiring and narrowed.expired is not None:
-            allowed = allowed & (expired_rows(view, narrowed.expired_at or self.clock.now()) == narrowed.expired)
-        return allowed
 
     async def _rank(self, ranking: Ranking, k: int, allowed: NDArray[np.bool_], timeless: bool) -> None:
         reranker = self.reranker
@@ -442,50 +431,10 @@ def _unwatched(stage: str) -> None:
     """The default watcher: ignore the stage."""
 
 
-def _recent(conversation: Sequence[Message]) -> list[str]:
-    return [message.content for message in conversation[-RECENT:]]
-
-
-def _beside(query: str, recent: Sequence[str]) -> str:
-    """Return what was said last in a conversation, without the question itself, cut to what is read."""
-    asked = _plain(query)
-    return "\n".join(content for content in recent if _plain(content) != asked)[:MAX_QUERY]
-
-
-def _weighted_terms(own: list[tuple[int, float]], beside: list[tuple[int, float]]) -> list[tuple[int, float]]:
-    """Return the terms of a question and, with less weight, of what was said beside it.
-
-    All words beside it together weigh at most half as much as its own. A question without words of its own ("and
-    then?") is read by those alone.
-    """
-    if not own or not beside:
-        return own or beside
-    total = sum(weight for _, weight in own)
-    share = min(BESIDE, 0.5 * total / sum(weight for _, weight in beside))
-    known = {term for term, _ in own}
-    return [*own, *((term, weight * share) for term, weight in beside if term not in known)]
-
-
 def _unit(vector: NDArray[np.float32]) -> NDArray[np.float32]:
     norm = np.linalg.norm(vector)
     scaled: NDArray[np.float32] = vector / norm if norm > 0 else vector
     return scaled
-
-
-def _plain(text: str) -> str:
-    return " ".join(words(text))
-
-
-def _without_recent(hits: list[Hit], recent: Sequence[str]) -> list[Hit]:
-    """Return the hits that do not repeat one of the last messages."""
-    repeats = _repeating(recent)
-    return hits if repeats is None else [hit for hit in hits if not repeats(hit.memory)]
-
-
-def _repeating(recent: Sequence[str]) -> Callable[[Memory], bool] | None:
-    """Return what tells a memory that repeats one of the last messages; None if there are none."""
-    contents = {_plain(content) for content in recent} - {""}
-    return (lambda memory: _plain(memory.content) in contents) if contents else None
 
 
 def _check(query: str, k: int, min_score: float) -> None:
@@ -500,28 +449,3 @@ def _check(query: str, k: int, min_score: float) -> None:
         raise InvalidInput(f"k must be from 1 to {MAX_K}, not {k}.")
     if not 0 <= min_score <= 1:
         raise InvalidInput(f"min_score must be from 0 to 1, not {min_score}.")
-
-
-def _allowed(view: View, narrowed: Filter, ids: set[str] | None) -> NDArray[np.bool_]:
-    """Return which rows pass the filter. Bookkeeping passes only if it is asked for."""
-    if ids is None and narrowed is NOT_NARROWED:
-        return view.kept("what recall may return", lambda first: _passing(view, narrowed, None, first), _joined)
-    return _passing(view, narrowed, ids)
-
-
-def _joined(first: NDArray[np.bool_], second: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    return np.concatenate((first, second))
-
-
-def _passing(view: View, narrowed: Filter, ids: set[str] | None, first: int = 0) -> NDArray[np.bool_]:
-    allowed, part = passing_rows(view, narrowed, ids, first), slice(first, view.rows)
-    if narrowed.kinds is None:
-        allowed &= (view.column("length")[part] > 0) | view.column("has_vector")[part]
-    if narrowed.kinds is None and narrowed.ids is None and narrowed.keys is None:
-        for code in view.kinds.known(ON_REQUEST):
-            allowed &= view.column("kind")[part] != code
-    if narrowed.valid_at is not None:
-        # a memory without a validity of its own is valid from when it happened
-        plain = np.isinf(view.column("valid_from")[part]) & np.isinf(view.column("valid_to")[part])
-        allowed &= ~plain | (view.column("occurred_at")[part] <= narrowed.valid_at.timestamp())
-    return allowed

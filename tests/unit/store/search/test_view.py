@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.unit.store.search.rows import DIMENSIONS, EPOCH, made, row, vector_of, view_of
 
-from longmind.recall import arms, engine, fusion
+from longmind.recall import arms, fusion
+from longmind.recall.allowed import allowed_rows
 from longmind.recall.filters import NOT_NARROWED
 from longmind.recall.policy import BUILT_IN, make_plan
 from longmind.recall.query import parse_query
@@ -96,7 +97,7 @@ def test_a_view_that_followed_changes_equals_a_fresh_one(
 def scored(view: View, text: str) -> dict[str, bytes]:
     """All that recall computes for a question in a view, to the last bit."""
     query = parse_query(text, EPOCH)
-    allowed = engine._allowed(view, NOT_NARROWED, None)
+    allowed = allowed_rows(view, NOT_NARROWED, None)
     terms = arms.cut_terms(view, ranking.query_terms(view, text))
     found = arms.score_rows(view, query, terms, vector_of(made(text)), allowed)
     fused = fusion.fuse(view, found, make_plan(query, BUILT_IN), allowed[found.rows], EPOCH.timestamp())
