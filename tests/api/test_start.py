@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from longmind.cli.starting import without_garbage_collection
+from longmind.server.starting import without_garbage_collection
 
 
 @pytest.mark.parametrize(
@@ -33,5 +33,9 @@ def test_garbage_is_collected_once_a_server_has_started() -> None:
         with without_garbage_collection():
             pass
         assert gc.isenabled()
+        gc.disable()
+        with without_garbage_collection() as started:
+            started()
+        assert not gc.isenabled(), "who turned it off wants it so"
     finally:
-        gc.unfreeze()
+        gc.enable()

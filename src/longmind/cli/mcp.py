@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 
 from longmind.cli.command import Invocation, creating_command
-from longmind.cli.starting import without_garbage_collection
 from longmind.errors import InvalidSetting, Unsupported
 
 
@@ -25,6 +24,8 @@ async def mcp(
     """
     if call.all_users:
         raise Unsupported("A client works for one user.", hint="Leave --all-users out, or give --user.")
+    from longmind.server.starting import without_garbage_collection
+
     with without_garbage_collection() as started:
         try:
             from longmind.server.mcp.stdio import serve_stdio

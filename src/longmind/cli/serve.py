@@ -36,7 +36,6 @@ from longmind.cli.serve_options import (
     Tools,
     Workers,
 )
-from longmind.cli.starting import without_garbage_collection
 from longmind.errors import InvalidSetting
 
 if TYPE_CHECKING:
@@ -78,6 +77,7 @@ async def serve(
     the environment as LONGMIND_SERVER_*; an option wins.
     """
     from longmind.server.settings import ServerSettings
+    from longmind.server.starting import without_garbage_collection
 
     settings = ServerSettings.load(
         host=host,

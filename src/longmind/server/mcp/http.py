@@ -25,6 +25,7 @@ from longmind.security import Permission, Principal
 from longmind.server.rest.handler import credentials_of
 from longmind.server.rest.problems import problem_response
 from longmind.server.rest.state import Access, ServerState
+from longmind.server.starting import without_garbage_collection
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -105,9 +106,10 @@ class McpEndpoint:
             await asyncio.Event().wait()
 
     def _load(self) -> StreamableHTTPSessionManager:
-        from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+        with without_garbage_collection():  # a full collection would hold the requests of others
+            from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-        from longmind.server.mcp.server import create_server
+            from longmind.server.mcp.server import create_server
 
         settings = self._state.settings
         return StreamableHTTPSessionManager(

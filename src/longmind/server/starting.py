@@ -1,4 +1,4 @@
-"""Starting a process that serves for long."""
+"""Loading much at once, as a server does when it starts."""
 
 from __future__ import annotations
 
@@ -11,16 +11,19 @@ from contextlib import contextmanager
 def without_garbage_collection() -> Iterator[Callable[[], None]]:
     """Collect no garbage until the function that is yielded is called, or until the end.
 
-    What a start loads stays for as long as the process does. To look for garbage in it again and again is a fifth of
-    the start; afterwards it would be looked at with every full collection.
+    What is loaded stays for as long as the process does. To look for garbage in it again and again is a fifth of the
+    start of a server; once the function was called, it is never looked at again.
     """
+    enabled = gc.isenabled()
 
     def started() -> None:
         gc.freeze()
-        gc.enable()
+        if enabled:
+            gc.enable()
 
     gc.disable()
     try:
         yield started
     finally:
-        gc.enable()
+        if enabled:
+            gc.enable()
