@@ -57,6 +57,8 @@ class Fused:
     priors: Floats
     answers: NDArray[np.bool_]
     """Which rows are of the kind that the question asks for."""
+    replies: Floats
+    """How much the penalty for an assistant's words counts for each row."""
     confidence: float = 0.0
 
     def scores(self, allowed: NDArray[np.bool_]) -> Floats:
@@ -91,7 +93,7 @@ class Fused:
             "kind of turn": context_weight * weights.question * marks.asks[at]
             + weights.dated * marks.dated[at]
             + weights.counted * marks.counted[at],
-            "reply": -weights.reply * marks.reply[at],
+            "reply": -weights.reply * self.replies[at],
             "priors": self.priors[at],
         }
 
@@ -134,7 +136,9 @@ def fuse(
     answers = _of_kinds(view, arm_scores, plan.answering)
     unfound = (total <= 0) & ~answers
     total += context_weight * (weights.fullness * marks.fullness + weights.question * marks.asks)
-    total -= weights.reply * marks.reply
+    # of records that are no messages, such as goals, an assistant is the source only because it wrote them down
+    replies = np.where(_of_kinds(view, arm_scores, ("message",)), marks.reply, speaking * marks.reply)
+    total -= weights.reply * replies
     if weights.dated:
         total += weights.dated * marks.dated
     if weights.counted:
@@ -144,7 +148,8 @@ def fuse(
     total[unfound] = 0
     if demote:
         _demote(view, arm_scores, total)
-    return Fused(total, arm_scores, arms, weights, priors, answers, _confidence(arm_scores, total, allowed, answers))
+    confidence = _confidence(arm_scores, total, allowed, answers)
+    return Fused(total, arm_scores, arms, weights, priors, answers, replies, confidence)
 
 
 def _scaled(arm_scores: ArmScores, standard: NDArray[np.bool_], allowed: NDArray[np.bool_]) -> ArmShares:
