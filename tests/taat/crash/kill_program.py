@@ -39,6 +39,7 @@ from taat.trader import Trader
 _BROKER = ("place", "cancel", "advance", "fills", "order")
 MEMORY = Path("/dev/shm") if Path("/dev/shm").is_dir() else Path(tempfile.gettempdir())
 """A kill of the process is no power failure, so files in memory do, and are faster."""
+_ENDING = {signal.SIGTERM, signal.SIGINT}
 PREFIX = "taat-kill-"
 """How the names of folders in memory begin; the id of the process follows."""
 _PROCEDURAL = ("execute", "learn", "store", "resume")
@@ -116,11 +117,16 @@ async def left(folder: Path) -> dict[str, Any]:
 
 
 def start(work: Callable[[], object]) -> int:
-    """Do some work in a child process and return its id."""
+    """Do some work in a child process and return its id.
+
+    Signals to end wait until it is there: Python swallows an exit out of what it calls around a fork.
+    """
+    signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
     child = os.fork()
     if child == 0:
         code = 1
         try:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING)
             work()
             code = 0
         except BaseException:
@@ -129,6 +135,11 @@ def start(work: Callable[[], object]) -> int:
             sys.stdout.flush()
             sys.stderr.flush()
             os._exit(code)
+    try:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING)
+    except BaseException:
+        stop(child)
+        raise
     return child
 
 
