@@ -13,6 +13,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -124,7 +125,8 @@ def postgres_store_template(postgres_url: str) -> Iterator[str]:
         async def install() -> None:
             await (await PostgresBackend.open(url, clock=SystemClock())).close()
 
-        asyncio.run(install())
+        with ThreadPoolExecutor(1) as thread:  # an asynchronous test that asks for it has a loop in this one
+            thread.submit(lambda: asyncio.run(install())).result()
         yield name
 
 
