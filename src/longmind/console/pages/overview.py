@@ -128,7 +128,8 @@ def _tiers(stats: Stats) -> None:
                 named = {kind_name(kind): float(number) for kind, number in kinds.items()}
                 stacked_bar(named, {kind_name(kind): kind_colour(kind) for kind in kinds}, largest)
         archived = stats.by_state.get("archived", 0)
-        text(f"{archived:,} in the archive, {stats.vectors:,} with a vector", "lm-note", "p")
+        vectors = f", {stats.vectors:,} with a vector" if stats.vectors else ""
+        text(f"{archived:,} in the archive{vectors}", "lm-note", "p")
 
 
 def _changes(view: View, memories: Sequence[Memory]) -> None:
