@@ -26238,7 +26238,7 @@ export interface operations {
     "shared_administration.list": {
         parameters: {
             query?: {
-                status?: ("pending" | "approved" | "rejected") | null;
+                status?: ("pending" | "approved" | "rejected") | "";
             };
             header?: never;
             path?: never;

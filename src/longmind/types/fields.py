@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, StringConstraints
+from pydantic import AfterValidator, Field, PlainSerializer, StringConstraints, WithJsonSchema
 
 from longmind.clock import as_utc
 
@@ -40,6 +40,15 @@ def _name(value: str) -> str:
     if not value.isprintable() and _CONTROL.search(value):
         raise ValueError("must not contain control characters")
     return plain_text(value)
+
+
+def duration_text(value: timedelta) -> str:
+    """Return a duration by ISO 8601, in days and seconds: the JSON format has no years beside days."""
+    if value < timedelta(0):
+        return f"-{duration_text(-value)}"
+    seconds = f"{value.seconds}.{value.microseconds:06}".rstrip("0").rstrip(".")
+    days = f"{value.days}D" if value.days else ""
+    return f"P{days}T{seconds}S" if value.seconds or value.microseconds or not days else f"P{days}"
 
 
 def plain_text(value: str) -> str:
@@ -143,6 +152,11 @@ Kind = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
 Text = Annotated[str, StringConstraints(max_length=MAX_CONTENT), AfterValidator(plain_text)]
 Tag = Annotated[str, StringConstraints(min_length=1, max_length=100), AfterValidator(plain_text)]
 Moment = Annotated[datetime, AfterValidator(_moment)]
+Duration = Annotated[
+    timedelta,
+    PlainSerializer(duration_text, return_type=str, when_used="json"),
+    WithJsonSchema({"type": "string", "format": "duration"}),
+]
 Id = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$")]
 Unit = Annotated[float, Field(ge=0.0, le=1.0)]
 PlainJson = Annotated[Json, AfterValidator(_plain_json)]

@@ -12,6 +12,7 @@ from longmind.operations import OPERATIONS, Operation
 from longmind.server.rest.events import LINES
 from longmind.server.rest.events import MEDIA_TYPE as EVENTS
 from longmind.server.rest.problems import MEDIA_TYPE as PROBLEM
+from longmind.server.rest.requests import empty_is_none
 from longmind.types import Model
 
 Json = dict[str, Any]
@@ -134,7 +135,7 @@ def _parameters(operation: Operation, schemas: dict[_Key, Json], names: dict[str
     schema = _resolved(schemas[operation.name, "query"], operation)
     required = schema.get("required", ())
     query = [
-        {"name": name, "in": "query", "required": name in required, "schema": value}
+        {"name": name, "in": "query", "required": name in required, "schema": _with_empty(operation, name, value)}
         for name, value in schema.get("properties", {}).items()
     ]
     headers = []
@@ -145,6 +146,15 @@ def _parameters(operation: Operation, schemas: dict[_Key, Json], names: dict[str
     if operation.resume is not None:
         headers.append(_header("Last-Event-ID", "The id of the last event.", pattern=r"^[0-9]{1,18}$"))
     return [*path, *query, *headers]
+
+
+def _with_empty(operation: Operation, name: str, schema: Json) -> Json:
+    """Return the schema of a parameter of the query, with the empty text where that means None."""
+    field = operation.query.model_fields.get(name)
+    if field is None or not empty_is_none(field):
+        return schema
+    options = [option for option in schema["anyOf"] if option != {"type": "null"}]
+    return {**schema, "anyOf": [*options, {"type": "string", "enum": [""]}]}
 
 
 def _resolved(schema: Json, operation: Operation) -> Json:

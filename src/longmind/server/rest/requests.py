@@ -35,11 +35,11 @@ def read_query(request: Request, operation: Operation) -> Values:
         elif name in values:
             raise InvalidInput(f"{name} is in the query twice.", field=name)
         else:
-            values[name] = None if value == "" and field is not None and _empty_is_none(field) else value
+            values[name] = None if value == "" and field is not None and empty_is_none(field) else value
     return _given(_validated(model, values))
 
 
-def _empty_is_none(field: FieldInfo) -> bool:
+def empty_is_none(field: FieldInfo) -> bool:
     """Return whether an empty value means None: where None can be asked for and leaving it out means something else."""
     return field.default is not None and not field.is_required() and type(None) in get_args(field.annotation)
 

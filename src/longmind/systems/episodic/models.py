@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, Protocol
 from pydantic import Field, StringConstraints
 
 from longmind.systems.scoped_store import validated
-from longmind.types import Id, Memory, Model, Moment, Name, PlainJson, Source, Tag, Text, Unit
+from longmind.types import Duration, Id, Memory, Model, Moment, Name, PlainJson, Source, Tag, Text, Unit
 
 EPISODE, EVENT = "episode", "event"
 Outcome = Literal["succeeded", "failed", "unknown"]
@@ -144,7 +144,7 @@ class Event(Model):
     type: str
     what: str
     at: Moment
-    duration: timedelta = timedelta(0)
+    duration: Duration = timedelta(0)
     actor: str | None = None
     data: PlainJson = Field(default_factory=dict)
     importance: Unit = 0.5
@@ -256,7 +256,7 @@ class Replayed(Model):
     """An event of a replay, with its number and its time since the start of the episode."""
 
     number: int
-    offset: timedelta
+    offset: Duration
     event: Event
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
-from longmind.types import Id, Json, Memory, Model, Moment, Name, PlainJson, Text
+from longmind.types import Duration, Id, Json, Memory, Model, Moment, Name, PlainJson, Text
 from longmind.types.fields import plain_text
 
 MAX_LABELS = 64
@@ -42,7 +42,7 @@ class Value(Model):
     updated_at: Moment
     """When it was last written, or the moment that the writer stated."""
     expires_at: Moment | None = None
-    ttl: timedelta | None = None
+    ttl: Duration | None = None
     """How long it lasts after it was written or refreshed."""
 
     @classmethod
