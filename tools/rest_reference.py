@@ -134,7 +134,7 @@ def _type(schema: Json) -> str:
     if choices:
         return " or ".join(dict.fromkeys(map(_type, choices)))
     if "enum" in schema:
-        return ", ".join(f"`{value}`" for value in schema["enum"])
+        return ", ".join(f"`{value}`" if value != "" else "empty" for value in schema["enum"])
     if "const" in schema:
         return f"`{schema['const']}`"
     if schema.get("contentMediaType") == "application/json":
