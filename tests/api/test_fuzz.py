@@ -30,6 +30,8 @@ from longmind.server.rest.openapi import openapi
 from longmind.server.rest.state import Access
 from longmind.server.serve import run
 
+# The server is a thread of this process, and what it draws by chance is taken for a part of the examples.
+pytestmark = pytest.mark.filterwarnings("ignore:Do not use the `random` module inside strategies")
 EXAMPLES = int(os.environ.get("LONGMIND_FUZZ_EXAMPLES", "1"))
 KEY = {"Authorization": "Bearer fuzz"}
 DOCUMENT = openapi("1")
