@@ -1,4 +1,4 @@
-"""Durations in JSON: ISO 8601 in days and seconds, as the format of JSON Schema allows, and the same when read again."""
+"""Durations in JSON: ISO 8601 in days and seconds, as JSON Schema allows, and the same when they are read again."""
 
 from __future__ import annotations
 
