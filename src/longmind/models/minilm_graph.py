@@ -94,7 +94,7 @@ class _Graph:
         return self.node("Attention", inputs, f"{layer}:attention", domain="com.microsoft", num_heads=HEADS)
 
     def first_attention(self, value: str, first: str, layer: str) -> str:
-        """The first token attends to all of them; the others to nothing."""
+        """Only the first token attends, to all of them."""
         query, keys, values = (
             self.dense(source, f"{layer}.attention.self.{part}")
             for source, part in ((first, "query"), (value, "key"), (value, "value"))
@@ -111,6 +111,7 @@ class _Graph:
         return self.after_attention(self.first_attention(value, first, layer), first, layer)
 
     def after_attention(self, attention: str, value: str, layer: str) -> str:
+        """The rest of a layer, for those tokens that attention was computed for; ``value`` went into it."""
         attended = self.dense(attention, f"{layer}.attention.output.dense")
         first = self.node("Add", [attended, value], f"{layer}:first")
         first = self.norm(first, f"{layer}.attention.output.LayerNorm")

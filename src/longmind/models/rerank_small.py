@@ -61,10 +61,10 @@ class SmallReranker:
         """How many questions are being read for."""
 
     async def depth(self) -> int:
-        """Return how many short candidates fit the budget."""
+        """Return how many short candidates fit the budget of one more question."""
         if self._model is None:
             await asyncio.to_thread(self._load)
-        return max(1, min(MOST, int(self._budget / (SHORT * self._piece_seconds))))
+        return max(1, min(MOST, int(self._pieces_for_each(self._questions + 1) / SHORT)))
 
     async def read(self, question: str, texts: Sequence[TextInContext]) -> Reranked:
         """Return the numbers of the first texts, as many as fit the budget; at least one if nothing else is read."""
@@ -80,7 +80,7 @@ class SmallReranker:
         model = self._load()
         parts = [part[:READ_CHARACTERS] for text in texts for part in text]
         asked, *pieces = model.pieces([question, *parts])
-        most = self._budget / questions / self._piece_seconds
+        most = self._pieces_for_each(questions)
         weight, bias = np.asarray(model.ends["score.weight"][0]), float(model.ends["score.bias"][0])
         numbers: list[float] = []
         for ids, head in self._pairs(asked, pieces):
@@ -89,6 +89,10 @@ class SmallReranker:
                 break
             numbers.append(float(model.encode(ids, head)[0] @ weight) + bias)
         return Reranked(numbers, [len(pieces[3 * place].ids) for place in range(len(numbers))])
+
+    def _pieces_for_each(self, questions: int) -> float:
+        """Return how many word pieces may be read for each of so many questions at the same time."""
+        return self._budget / questions / self._piece_seconds
 
     @staticmethod
     def _pairs(asked: Pieces, pieces: Sequence[Pieces]) -> list[tuple[list[int], int]]:

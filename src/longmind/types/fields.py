@@ -42,10 +42,10 @@ def _name(value: str) -> str:
     return plain_text(value)
 
 
-def duration_text(value: timedelta) -> str:
+def _duration_text(value: timedelta) -> str:
     """Return a duration by ISO 8601, in days and seconds: the JSON format has no years beside days."""
     if value < timedelta(0):
-        return f"-{duration_text(-value)}"
+        return f"-{_duration_text(-value)}"
     seconds = f"{value.seconds}.{value.microseconds:06}".rstrip("0").rstrip(".")
     days = f"{value.days}D" if value.days else ""
     return f"P{days}T{seconds}S" if value.seconds or value.microseconds or not days else f"P{days}"
@@ -154,7 +154,7 @@ Tag = Annotated[str, StringConstraints(min_length=1, max_length=100), AfterValid
 Moment = Annotated[datetime, AfterValidator(_moment)]
 Duration = Annotated[
     timedelta,
-    PlainSerializer(duration_text, return_type=str, when_used="json"),
+    PlainSerializer(_duration_text, return_type=str, when_used="json"),
     WithJsonSchema({"type": "string", "format": "duration"}),
 ]
 Id = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$")]

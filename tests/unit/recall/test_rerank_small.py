@@ -49,7 +49,11 @@ async def test_questions_at_the_same_time_share_the_budget():
     texts = [TextInContext(f"user: I have {n} cats and a garden with tall trees.") for n in range(60)]
     reranker = SmallReranker(60)
     alone = len((await reranker.read("How many cats?", texts)).numbers)
-    together = await asyncio.gather(*(reranker.read("How many cats?", texts) for _ in range(40)))
+    fetched = await reranker.depth()
+    reading = asyncio.gather(*(reranker.read("How many cats?", texts) for _ in range(40)))
+    await asyncio.sleep(0)  # all of them have begun
+    assert await reranker.depth() < fetched
+    together = await reading
     counts = [len(read.numbers) for read in together]
     assert counts == sorted(counts, reverse=True)
     assert counts[0] == alone

@@ -101,7 +101,7 @@ LOSS_AFTER = re.compile(
     r"\s+(?:\w+ly\s+|just\s+|has\s+|had\s+)*(?:died|passed\s+away|passed\s+on|ran\s+away|is\s+dead)\b", re.I
 )
 _ENDING_WORDS = frozenset(
-    """longer more anymore anylonger stop stopped quit give gave given gaven left lost leave resign resigned retire
+    """longer more anymore anylonger stop stopped quit give gave given left lost leave resign resigned retire
     retired laid fired let moved sold rid scrapped traded returned dropped divorced broke broken split separated
     together""".split()
 )
