@@ -28,8 +28,10 @@ instructions and what the system notes."""
 
 
 def _listed(value: object) -> object:
-    """Return the parts of a list that is written as one text, as in the environment."""
-    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+    """Return the parts of a list that is written as one text, as in the environment, or as JSON."""
+    if isinstance(value, str):
+        return tuple(part.strip() for part in value.split(",") if part.strip())
+    return tuple(value) if isinstance(value, list) else value
 
 
 class Settings(Model):

@@ -117,7 +117,8 @@ async def test_the_remote_face_has_the_verbs(remote: Longmind) -> None:
     assert await mem.get(stored.id) is None
     assert (await mem.undo(forgotten.operation or "")).ids("restored") == (stored.id,)
     assert (await mem.stats()).memories == 3
-    assert (await mem.configure(recall_k=3)) == await mem.configuration()
+    assert (await mem.configure(recall_k=3, facts_from=["people"])) == await mem.configuration()
+    assert (await mem.configuration()).facts_from == ("people",)
     assert (await mem.consolidate(dry_run=True)).dry_run
     assert [scope.agent for scope in await remote.agents()] == ["assistant"]
 
