@@ -272,6 +272,17 @@ async def serve(
 
 
 @store_command
+async def mcp_start(call: Invocation, out: Out = None) -> None:
+    """The first request to /mcp, which loads the SDK, and how long others wait for it."""
+    from benchmarks.serve import mcp_start as benchmark
+
+    began = time.perf_counter()
+    with tempfile.TemporaryDirectory(prefix="longmind-bench-") as folder:
+        figures = await benchmark.measure(call.url or str(Path(folder) / "bench.db"))
+    _report_figures(call, "mcp-start", "The first request to /mcp", "none", began, figures, out)
+
+
+@store_command
 async def cold_start(
     call: Invocation,
     memories: Annotated[
@@ -529,6 +540,7 @@ for _command in (
     speed,
     scale,
     serve,
+    mcp_start,
     cold_start,
     cycle,
     reader,
