@@ -61,7 +61,7 @@ class StateMemory:
         ``expires_at`` on it is gone; with ``ttl`` it lasts that long, and again as long after each ``refresh``.
         """
         if isinstance(expires_at, timedelta):
-            expires_at = self._scoped.now() + expires_at
+            expires_at = _moment_after(expires_at, self._scoped.now())
         fields = {"text": text, "session": session, "at": at, "expires_at": expires_at, "ttl": ttl}
         named = {"namespace": tuple(namespace), "key": key, "value": value, "expected_version": expected_version}
         (stored,) = await self.write([validated(ValueWrite, named | fields)])
@@ -289,3 +289,10 @@ def _check_version(write: ValueWrite, stored: int) -> None:
 
 def _without_content(fields: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if name != "content"}
+
+
+def _moment_after(duration: timedelta, now: datetime) -> datetime:
+    try:
+        return now + duration
+    except OverflowError:
+        raise InvalidInput("expires_at is too far away.", hint="Leave it out for what does not expire.") from None

@@ -166,6 +166,8 @@ async def test_an_expired_value_is_gone_and_its_name_is_free() -> None:
         assert await values.get(HOME, "k") is None
         assert (await values.list()).items == ()
         assert (await values.put(HOME, "k", {"n": 2}, expected_version=0)).value == {"n": 2}
+        with pytest.raises(InvalidInput, match="too far away"):
+            await values.put(HOME, "k", {"n": 3}, expires_at=timedelta(days=3_000_000))
 
 
 async def test_values_survive_an_export_and_go_with_their_user(longmind: Longmind) -> None:
