@@ -9,6 +9,8 @@ from typing import Any
 import httpx2
 import pytest
 
+from longmind.operations import OPERATIONS, Operation
+from longmind.server.rest.limits import NAME, OF_ALL, OF_ONE
 from longmind.server.rest.openapi import openapi
 from longmind.types import Hit, Memory
 
@@ -38,6 +40,27 @@ def test_a_response_has_all_its_fields_and_a_request_may_leave_some_out(componen
     assert set(components["Hit"]["required"]) == set(Hit.model_fields)
     assert "version" not in components["MemoryInput"]["required"]
     assert components["RecallRecallRequest"]["required"] == ["query"]
+
+
+def test_a_request_says_what_the_library_asks_of_a_value(components: dict[str, Any]) -> None:
+    asked = components["RecallRecallRequest"]["properties"]
+    assert asked["k"]["anyOf"][0] == {"type": "integer", "minimum": 1, "maximum": 1_000}
+    assert asked["session"]["anyOf"][0]["pattern"] == NAME
+    assert "default" not in components["ConfigurationChangeRequest"]["properties"]["recall_k"]
+    assert components["GoalsMapStepRequest"]["properties"]["criteria"]["minItems"] == 1
+    assert [name for name in ("Alice", "José 2", "a_b") if not re.search(NAME, name)] == []
+    assert [name for name in ("", " ", "a ", "\ta", "a\x00b", "\x7f") if re.search(NAME, name)] == []
+
+
+def test_what_is_asked_of_a_parameter_is_asked_of_one_that_there_is() -> None:
+    offered = {operation.name: _parameters(operation) for operation in OPERATIONS}
+    assert OF_ALL.keys() - set().union(*offered.values()) == set()
+    assert [(name, OF_ONE[name].keys() - offered[name]) for name in OF_ONE if OF_ONE[name].keys() - offered[name]] == []
+
+
+def _parameters(operation: Operation) -> set[str]:
+    body = operation.body.model_fields if operation.body is not None else {}
+    return {*operation.query.model_fields, *body}
 
 
 async def test_what_is_required_is_really_there(http: httpx2.AsyncClient, components: dict[str, Any]) -> None:

@@ -4732,80 +4732,35 @@ export interface components {
         };
         /** ConfigurationChangeRequest */
         ConfigurationChangeRequest: {
-            /**
-             * Answer Confidence
-             * @default null
-             */
+            /** Answer Confidence */
             answer_confidence?: number;
-            /**
-             * Archive After Days
-             * @default null
-             */
+            /** Archive After Days */
             archive_after_days?: number | null;
-            /**
-             * Archive Below Importance
-             * @default null
-             */
+            /** Archive Below Importance */
             archive_below_importance?: number;
-            /**
-             * Consolidate Calls Per Day
-             * @default null
-             */
+            /** Consolidate Calls Per Day */
             consolidate_calls_per_day?: number | null;
-            /**
-             * Consolidate Paused
-             * @default null
-             */
+            /** Consolidate Paused */
             consolidate_paused?: boolean;
-            /**
-             * Consolidate Seconds Per Day
-             * @default null
-             */
+            /** Consolidate Seconds Per Day */
             consolidate_seconds_per_day?: number | null;
-            /**
-             * Context Tokens
-             * @default null
-             */
+            /** Context Tokens */
             context_tokens?: number;
-            /**
-             * Delete Archived After Days
-             * @default null
-             */
+            /** Delete Archived After Days */
             delete_archived_after_days?: number | null;
-            /**
-             * Duplicate Similarity
-             * @default null
-             */
+            /** Duplicate Similarity */
             duplicate_similarity?: number;
-            /**
-             * Facts From
-             * @default null
-             */
+            /** Facts From */
             facts_from?: ("people" | "documents" | "tools" | "assistant" | "system")[];
-            /**
-             * Model Tokens Per Day
-             * @default null
-             */
+            /** Model Tokens Per Day */
             model_tokens_per_day?: number | null;
-            /**
-             * Passage Chars
-             * @default null
-             */
+            /** Passage Chars */
             passage_chars?: number;
-            /**
-             * Recall K
-             * @default null
-             */
+            /** Recall K */
             recall_k?: number;
-            /**
-             * Recall Shared
-             * @default null
-             */
+            /** Recall Shared */
             recall_shared?: number;
-            /**
-             * Statement Reader
-             * @default null
-             */
+            /** Statement Reader */
             statement_reader?: boolean;
         };
         /** ConfigurationGetQuery */
@@ -5575,140 +5530,59 @@ export interface components {
         };
         /** DialogueConfigureRequest */
         DialogueConfigureRequest: {
-            /**
-             * Chain Hours
-             * @default null
-             */
+            /** Chain Hours */
             chain_hours?: number;
-            /**
-             * Cold Days
-             * @default null
-             */
+            /** Cold Days */
             cold_days?: number | null;
-            /**
-             * Context
-             * @default null
-             */
+            /** Context */
             context?: number;
-            /**
-             * Context Tokens
-             * @default null
-             */
+            /** Context Tokens */
             context_tokens?: number;
-            /**
-             * Continuity
-             * @default null
-             */
+            /** Continuity */
             continuity?: number;
-            /**
-             * Heat Length
-             * @default null
-             */
+            /** Heat Length */
             heat_length?: number;
-            /**
-             * Heat Mu
-             * @default null
-             */
+            /** Heat Mu */
             heat_mu?: number;
-            /**
-             * Heat Recency
-             * @default null
-             */
+            /** Heat Recency */
             heat_recency?: number;
-            /**
-             * Heat Visits
-             * @default null
-             */
+            /** Heat Visits */
             heat_visits?: number;
-            /**
-             * Hot
-             * @default null
-             */
+            /** Hot */
             hot?: number;
-            /**
-             * Join
-             * @default null
-             */
+            /** Join */
             join?: number;
-            /**
-             * Keywords
-             * @default null
-             */
+            /** Keywords */
             keywords?: number;
-            /**
-             * Newest Kept
-             * @default null
-             */
+            /** Newest Kept */
             newest_kept?: number;
-            /**
-             * Promote Importance
-             * @default null
-             */
+            /** Promote Importance */
             promote_importance?: number | null;
-            /**
-             * Prune Below
-             * @default null
-             */
+            /** Prune Below */
             prune_below?: number;
-            /**
-             * Prune Days
-             * @default null
-             */
+            /** Prune Days */
             prune_days?: number;
-            /**
-             * Recall Knowledge
-             * @default null
-             */
+            /** Recall Knowledge */
             recall_knowledge?: number;
-            /**
-             * Recall Pages
-             * @default null
-             */
+            /** Recall Pages */
             recall_pages?: number;
-            /**
-             * Recall Segments
-             * @default null
-             */
+            /** Recall Segments */
             recall_segments?: number;
-            /**
-             * Recall Shared
-             * @default null
-             */
+            /** Recall Shared */
             recall_shared?: number;
-            /**
-             * Retention Days
-             * @default null
-             */
+            /** Retention Days */
             retention_days?: number | null;
-            /**
-             * Segment Pages
-             * @default null
-             */
+            /** Segment Pages */
             segment_pages?: number;
-            /**
-             * Segments
-             * @default null
-             */
+            /** Segments */
             segments?: number;
-            /**
-             * Summary Chars
-             * @default null
-             */
+            /** Summary Chars */
             summary_chars?: number;
-            /**
-             * Upkeep Hours
-             * @default null
-             */
+            /** Upkeep Hours */
             upkeep_hours?: number | null;
-            /**
-             * Window
-             * @default null
-             */
+            /** Window */
             window?: number;
-            /**
-             * Window Hours
-             * @default null
-             */
+            /** Window Hours */
             window_hours?: number | null;
         };
         /** DialogueContextQuery */
@@ -8980,40 +8854,19 @@ export interface components {
         };
         /** GoalsConfigureMonitoringRequest */
         GoalsConfigureMonitoringRequest: {
-            /**
-             * Deadline Behind
-             * @default null
-             */
+            /** Deadline Behind */
             deadline_behind?: number;
-            /**
-             * Deadline Share
-             * @default null
-             */
+            /** Deadline Share */
             deadline_share?: number;
-            /**
-             * Every Seconds
-             * @default null
-             */
+            /** Every Seconds */
             every_seconds?: number;
-            /**
-             * Failures
-             * @default null
-             */
+            /** Failures */
             failures?: number;
-            /**
-             * Loop Calls
-             * @default null
-             */
+            /** Loop Calls */
             loop_calls?: number;
-            /**
-             * Stall Factor
-             * @default null
-             */
+            /** Stall Factor */
             stall_factor?: number;
-            /**
-             * Stall Seconds
-             * @default null
-             */
+            /** Stall Seconds */
             stall_seconds?: number;
         };
         /** GoalsCreateGoalWithPlanQuery */
@@ -9073,7 +8926,7 @@ export interface components {
              * @default active
              * @enum {string}
              */
-            status?: "proposed" | "active" | "blocked" | "achieved" | "failed" | "abandoned";
+            status?: "proposed" | "active" | "blocked";
             /**
              * Steps
              * @default null
@@ -9146,7 +8999,7 @@ export interface components {
              * @default active
              * @enum {string}
              */
-            status?: "proposed" | "active" | "blocked" | "achieved" | "failed" | "abandoned";
+            status?: "proposed" | "active" | "blocked";
             /**
              * Tags
              * @default []
@@ -9320,11 +9173,8 @@ export interface components {
         };
         /** GoalsMapStepRequest */
         GoalsMapStepRequest: {
-            /**
-             * Criteria
-             * @default []
-             */
-            criteria?: string[];
+            /** Criteria */
+            criteria: string[];
         };
         /** GoalsMeetQuery */
         GoalsMeetQuery: {
@@ -9801,44 +9651,23 @@ export interface components {
         };
         /** GoalsUpdateRequest */
         GoalsUpdateRequest: {
-            /**
-             * Attributes
-             * @default null
-             */
+            /** Attributes */
             attributes?: {
                 [key: string]: unknown;
             } | null;
-            /**
-             * Criteria
-             * @default null
-             */
+            /** Criteria */
             criteria?: (string | {
                 [key: string]: unknown;
             })[] | null;
-            /**
-             * Deadline
-             * @default null
-             */
+            /** Deadline */
             deadline?: string | null;
-            /**
-             * Description
-             * @default null
-             */
+            /** Description */
             description?: string | null;
-            /**
-             * Parent
-             * @default null
-             */
+            /** Parent */
             parent?: string | null;
-            /**
-             * Priority
-             * @default null
-             */
+            /** Priority */
             priority?: number | null;
-            /**
-             * Tags
-             * @default null
-             */
+            /** Tags */
             tags?: string[] | null;
             /**
              * Why
@@ -10885,49 +10714,27 @@ export interface components {
         };
         /** MemoriesUpdateRequest */
         MemoriesUpdateRequest: {
-            /**
-             * Body
-             * @default null
-             */
+            /** Body */
             body?: {
                 [key: string]: unknown;
             };
-            /**
-             * Content
-             * @default null
-             */
+            /** Content */
             content?: string;
-            /**
-             * Expires At
-             * @default null
-             */
+            /** Expires At */
             expires_at?: string | null;
-            /**
-             * Importance
-             * @default null
-             */
+            /** Importance */
             importance?: number;
-            /**
-             * Key
-             * @default null
-             */
+            /** Key */
             key?: string | null;
-            /**
-             * Kind
-             * @default null
-             */
+            /** Kind */
             kind?: string;
-            /**
-             * Metadata
-             * @default null
-             */
+            /** Metadata */
             metadata?: {
                 [key: string]: unknown;
             };
             /**
              * Occurred At
              * Format: date-time
-             * @default null
              */
             occurred_at?: string;
             /**
@@ -10935,43 +10742,23 @@ export interface components {
              * @default
              */
             reason?: string;
-            /**
-             * Session
-             * @default null
-             */
+            /** Session */
             session?: string | null;
-            /** @default null */
             source?: components["schemas"]["SourceInput"];
             /**
              * State
-             * @default null
              * @enum {string}
              */
             state?: "active" | "archived" | "superseded" | "stale" | "quarantined";
-            /**
-             * Tags
-             * @default null
-             */
+            /** Tags */
             tags?: string[];
-            /**
-             * Trust
-             * @default null
-             */
+            /** Trust */
             trust?: number;
-            /**
-             * Valence
-             * @default null
-             */
+            /** Valence */
             valence?: number;
-            /**
-             * Valid From
-             * @default null
-             */
+            /** Valid From */
             valid_from?: string | null;
-            /**
-             * Valid To
-             * @default null
-             */
+            /** Valid To */
             valid_to?: string | null;
         };
         /**
@@ -11792,35 +11579,17 @@ export interface components {
         };
         /** PersonaConfigureRequest */
         PersonaConfigureRequest: {
-            /**
-             * Established
-             * @default null
-             */
+            /** Established */
             established?: number;
-            /**
-             * Half Life Days
-             * @default null
-             */
+            /** Half Life Days */
             half_life_days?: number;
-            /**
-             * Knowledge
-             * @default null
-             */
+            /** Knowledge */
             knowledge?: number;
-            /**
-             * Overturn
-             * @default null
-             */
+            /** Overturn */
             overturn?: number;
-            /**
-             * Prior
-             * @default null
-             */
+            /** Prior */
             prior?: number;
-            /**
-             * Traits
-             * @default null
-             */
+            /** Traits */
             traits?: number;
         };
         /** PersonaEntryQuery */
@@ -13849,35 +13618,17 @@ export interface components {
         SharedAdministrationConfigureQuery: Record<string, never>;
         /** SharedAdministrationConfigureRequest */
         SharedAdministrationConfigureRequest: {
-            /**
-             * Allowed
-             * @default null
-             */
+            /** Allowed */
             allowed?: string[];
-            /**
-             * Approval
-             * @default null
-             */
+            /** Approval */
             approval?: boolean;
-            /**
-             * Authenticated Users
-             * @default null
-             */
+            /** Authenticated Users */
             authenticated_users?: boolean;
-            /**
-             * Automatic
-             * @default null
-             */
+            /** Automatic */
             automatic?: boolean;
-            /**
-             * Candidates
-             * @default null
-             */
+            /** Candidates */
             candidates?: number;
-            /**
-             * Support
-             * @default null
-             */
+            /** Support */
             support?: number;
         };
         /** SharedAdministrationGetQuery */
@@ -15834,47 +15585,23 @@ export interface components {
         };
         /** WorkingConverseRequest */
         WorkingConverseRequest: {
-            /**
-             * Intent
-             * @default null
-             */
+            /** Intent */
             intent?: string;
-            /**
-             * Last Assistant
-             * @default null
-             */
+            /** Last Assistant */
             last_assistant?: string;
-            /**
-             * Last User
-             * @default null
-             */
+            /** Last User */
             last_user?: string;
-            /**
-             * Notes
-             * @default null
-             */
+            /** Notes */
             notes?: {
                 [key: string]: unknown;
             };
-            /**
-             * Questions
-             * @default null
-             */
+            /** Questions */
             questions?: string[];
-            /**
-             * Session
-             * @default null
-             */
+            /** Session */
             session?: string | null;
-            /**
-             * Topic
-             * @default null
-             */
+            /** Topic */
             topic?: string;
-            /**
-             * Turns
-             * @default null
-             */
+            /** Turns */
             turns?: number;
         };
         /** WorkingEndTaskQuery */
@@ -20222,7 +19949,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: {
+        requestBody: {
             content: {
                 /**
                  * @example {

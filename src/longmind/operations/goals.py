@@ -64,7 +64,12 @@ OPERATIONS = (
     _goals.put("/goals/{id}/plan", "plan_for", example={"steps": ["find a flat", "sign the contract"]}),
     _goals.get("/goals/{id}/plans", "plans"),
     _goals.get("/goals/{id}/next-steps", "next_steps"),
-    _goals.put("/goals/{id}/steps/{step}/criteria", "map_step", example={"criteria": ["a flat is rented"]}),
+    _goals.put(
+        "/goals/{id}/steps/{step}/criteria",
+        "map_step",
+        required={"criteria"},
+        example={"criteria": ["a flat is rented"]},
+    ),
     _goals.post("/goals/{id}/steps/{step}/start", "start_step", example={"lease_seconds": 300}),
     _goals.post("/goals/{id}/steps/{step}/renew", "renew_step"),
     _goals.post("/goals/{id}/steps/{step}/release", "release_step"),

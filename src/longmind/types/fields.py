@@ -34,7 +34,7 @@ _DEEPEST = 32
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
-def _name(value: str) -> str:
+def name_text(value: str) -> str:
     if not value or value != value.strip():
         raise ValueError("must not be empty nor begin or end with a space")
     if not value.isprintable() and _CONTROL.search(value):
@@ -147,7 +147,7 @@ def _check_size(value: Json) -> None:
             raise ValueError(f"must not hold more than {MAX_METADATA_BYTES:,} bytes")
 
 
-Name = Annotated[str, StringConstraints(min_length=1, max_length=200), AfterValidator(_name)]
+Name = Annotated[str, StringConstraints(min_length=1, max_length=200), AfterValidator(name_text)]
 Kind = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
 Text = Annotated[str, StringConstraints(max_length=MAX_CONTENT), AfterValidator(plain_text)]
 Tag = Annotated[str, StringConstraints(min_length=1, max_length=100), AfterValidator(plain_text)]

@@ -11,6 +11,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
 from longmind.operations import OPERATIONS, Operation
 from longmind.server.rest.events import LINES
 from longmind.server.rest.events import MEDIA_TYPE as EVENTS
+from longmind.server.rest.limits import PATTERNS, VISIBLE, key_schema, limited, path_schema
 from longmind.server.rest.problems import MEDIA_TYPE as PROBLEM
 from longmind.server.rest.requests import empty_is_none
 from longmind.types import Model
@@ -73,6 +74,18 @@ class _SchemaGenerator(GenerateJsonSchema):
             return True
         return super().field_is_required(field, total)
 
+    def str_schema(self, schema: Any) -> Json:
+        json_schema = super().str_schema(schema)
+        if schema.get("strip_whitespace") and schema.get("min_length") and "pattern" not in json_schema:
+            return {**json_schema, "pattern": VISIBLE}
+        return json_schema
+
+    def function_after_schema(self, schema: Any) -> Json:
+        json_schema = super().function_after_schema(schema)
+        if pattern := PATTERNS.get(schema["function"]["function"]):
+            return {**json_schema, "pattern": pattern}
+        return json_schema
+
     def ser_schema(self, schema: Any) -> Json | None:
         if schema["type"] == "function-wrap":
             return None  # it completes a record and writes the fields of its class
@@ -92,7 +105,23 @@ def _schemas() -> tuple[dict[_Key, Json], Json]:
             wanted.append(((operation.name, "result"), "serialization", operation.response.adapter))
     found, definitions = TypeAdapter.json_schemas(wanted, ref_template=_REF, schema_generator=_SchemaGenerator)
     components = {_component(name): _renamed(schema) for name, schema in definitions.get("$defs", {}).items()}
+    for operation in OPERATIONS:
+        if operation.body is not None:
+            _describe_body(operation, components[operation.body.__name__])
     return {key: _renamed(schema) for (key, _), schema in found.items()}, components
+
+
+def _describe_body(operation: Operation, schema: Json) -> None:
+    """Say in the schema of a body what the library asks of its fields.
+
+    A field of a change has no default: what is not given stays as it is.
+    """
+    properties = schema["properties"]
+    for name, field in properties.items():
+        properties[name] = limited(operation.name, name, field)
+    if operation.changes is not None:
+        for name in operation.changes.model_fields:
+            properties[name].pop("default", None)
 
 
 def _component(name: str) -> str:
@@ -129,18 +158,19 @@ def _operation(operation: Operation, schemas: dict[_Key, Json], names: dict[str,
 
 def _parameters(operation: Operation, schemas: dict[_Key, Json], names: dict[str, str]) -> list[Json]:
     path = [
-        {"name": names[name], "in": "path", "required": True, "schema": {"type": "string", "minLength": 1}}
+        {"name": names[name], "in": "path", "required": True, "schema": path_schema(operation.name, names[name])}
         for name in operation.path_names
     ]
     schema = _resolved(schemas[operation.name, "query"], operation)
     required = schema.get("required", ())
     query = [
-        {"name": name, "in": "query", "required": name in required, "schema": _with_empty(operation, name, value)}
+        {"name": name, "in": "query", "required": name in required, "schema": _in_query(operation, name, value)}
         for name, value in schema.get("properties", {}).items()
     ]
     headers = []
     if operation.idempotency is not None:
-        headers.append(_header("Idempotency-Key", "A request with the same key is carried out once."))
+        once = "A request with the same key is carried out once."
+        headers.append(_header("Idempotency-Key", once, **key_schema(operation.idempotency)))
     if operation.expected_version is not None:
         headers.append(_header("If-Match", "The ETag of the record that is changed.", pattern=r'^"[1-9][0-9]{0,9}"$'))
     if operation.resume is not None:
@@ -148,8 +178,9 @@ def _parameters(operation: Operation, schemas: dict[_Key, Json], names: dict[str
     return [*path, *query, *headers]
 
 
-def _with_empty(operation: Operation, name: str, schema: Json) -> Json:
+def _in_query(operation: Operation, name: str, schema: Json) -> Json:
     """Return the schema of a parameter of the query, with the empty text where that means None."""
+    schema = limited(operation.name, name, schema)
     field = operation.query.model_fields.get(name)
     if field is None or not empty_is_none(field):
         return schema
@@ -161,7 +192,7 @@ def _resolved(schema: Json, operation: Operation) -> Json:
     """Return the schema of a query itself, which may be referred to."""
     if "$ref" not in schema:
         return schema
-    own = operation.query.model_json_schema(ref_template=_REF)
+    own = operation.query.model_json_schema(ref_template=_REF, schema_generator=_SchemaGenerator)
     own.pop("$defs", None)
     return own
 
