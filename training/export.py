@@ -1,6 +1,6 @@
 """From trained weights to what is shipped: ONNX with 8-bit weights, and the arrays of the ends.
 
-    python -m training.export reranker OUT/student3x384 [--extra FILE.json]
+    python -m training.export reranker OUT/matcher6 [--extra FILE.json]
 
 Writes into the weights of ``longmind-models`` and brings their manifest up to date; prints what a pair costs.
 Numbers in ``--extra``, such as thresholds, are stored with the ends.
@@ -108,8 +108,7 @@ def main() -> None:
     weights = trained_weights(call.prefix)
     layers = 1 + max(int(name.split(".")[2]) for name in weights if name.startswith("encoder.layer."))
     target = WEIGHTS / f"{call.name}.onnx"
-    encoder = minilm_graph.build_encoder(weights, layers, first_only=call.name == "reranker")
-    minilm_graph.quantise(encoder, target)
+    minilm_graph.quantise(minilm_graph.build_encoder(weights, layers), target)
     ends = {name: value for name, value in weights.items() if not name.startswith(("encoder.", "embeddings."))}
     for name, value in (json.loads(call.extra.read_bytes()) if call.extra else {}).items():
         ends[name] = np.asarray(value)

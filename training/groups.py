@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 _SPEAKER = re.compile(r"([^:\n]{1,40}): ")
-DIALOGUES = ("friendsqa", "molweni", "sgd", "qmsum")
+DIALOGUES = ("friendsqa", "molweni", "sgd", "qmsum", "chats")
 """The sources whose texts begin with the name of who speaks."""
 
 

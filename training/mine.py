@@ -1,6 +1,7 @@
 """Candidates for a reranker: what our own recall returns for each question, right or wrong.
 
 python -m training.mine --data ../shared/data --out mined          the training questions
+python -m training.mine --data ../shared/data --out mined --chats  the questions about the labelled turns
 python -m training.mine --data ../shared/data --out mined --sets   the evaluation sets, for measuring only
 """
 
@@ -18,6 +19,7 @@ from benchmarks.quality import load, recalled_labels
 from benchmarks.sets import SETS
 from longmind import Longmind
 from longmind.memory import AgentMemory
+from training.chats import chat_groups
 from training.groups import Asked, Group, read_groups, speaker_of, write_groups
 
 DEPTH = 60
@@ -85,14 +87,13 @@ def _sampled(groups: list[Group], most: int) -> list[Group]:
     ]
 
 
-async def _mine_file(path: Path, out: Path) -> tuple[int, int]:
-    groups = _sampled(list(read_groups(path)), MOST_QUESTIONS)
+async def _mine_groups(groups: list[Group], out: Path) -> tuple[int, int]:
     results = []
     for place, group in enumerate(groups):
         async with Longmind.open("memory://") as longmind:
             (await longmind.recaller()).counts_reads = False
             results.append(await mined(longmind, f"group {place}", group))
-    write_groups(out / path.name, results)
+    write_groups(out, results)
     asked = sum(len(group.questions) for group in results)
     inside = sum(any(p in q.gold for p in q.candidates) for group in results for q in group.questions)
     return asked, inside
@@ -118,20 +119,29 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--sets", action="store_true")
+    parser.add_argument("--chats", action="store_true")
     parser.add_argument("--only", default="")
     call = parser.parse_args()
     call.out.mkdir(parents=True, exist_ok=True)
+    if call.chats:
+        asked, inside = asyncio.run(_mine_groups(list(chat_groups()), call.out / "chats.jsonl.gz"))
+        _tell("chats", asked, inside)
+        return
     for job in _jobs(call.data, call.sets):
         name = job if isinstance(job, str) else job.name
         mined_file = call.out / (f"set_{job}.jsonl.gz" if isinstance(job, str) else name)
         if call.only not in name or mined_file.exists():
             continue
-        mining = _mine_set(job, call.data, call.out) if isinstance(job, str) else _mine_file(job, call.out)
-        asked, inside = asyncio.run(mining)
-        sys.stdout.write(
-            f"{name}: {asked:,} questions, {100 * inside / max(asked, 1):.1f} % have an answer among them\n"
-        )
-        sys.stdout.flush()
+        if isinstance(job, str):
+            mining = _mine_set(job, call.data, call.out)
+        else:
+            mining = _mine_groups(_sampled(list(read_groups(job)), MOST_QUESTIONS), mined_file)
+        _tell(name, *asyncio.run(mining))
+
+
+def _tell(name: str, asked: int, inside: int) -> None:
+    sys.stdout.write(f"{name}: {asked:,} questions, {100 * inside / max(asked, 1):.1f} % have an answer among them\n")
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":

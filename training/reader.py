@@ -23,7 +23,7 @@ from torch.nn import functional
 
 from longmind.models import rerank_pairs as pairs
 from training.bert import WIDTH, Bert, load_arrays, unpack
-from training.rerank import batch, lists_of, save
+from training.texts import batch, lists_of, save
 
 WINDOW = 250
 """The most pieces that are read at once."""

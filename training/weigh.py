@@ -1,10 +1,8 @@
 """How a reranker's numbers are best mixed with the scores of recall, on the candidates of the evaluation sets.
 
-    python -m training.weigh --prepared prepared --scores OUT/scores.npz [--student 3x384]
+    python -m training.weigh --prepared prepared --scores OUT/scores.npz [--layers 6]
 
-For each mixture it prints R@5 and R@10 (QMSum: hit) of the half that may be tuned and of the other half. The weight of
-a question may fall with the length of its candidates and rise with the reranker's best number, which is low where no
-single text answers.
+For each mixture it prints R@5 and R@10 (QMSum: hit) of the half that may be tuned and of the other half.
 """
 
 from __future__ import annotations
@@ -19,6 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from longmind.models.rerank_small import LONG
+from longmind.recall.rerank import SCALE
 from training.bert import load_arrays
 
 Numbers = NDArray[np.float64]
@@ -38,22 +38,23 @@ class Candidates:
 
 @dataclass(frozen=True, slots=True)
 class Mixture:
-    """How much the reranker counts."""
+    """How much the reranker counts, and how many candidates it compares where they are short, and where long."""
 
     weight: float
-    length: float = float("inf")
-    """The median length of candidates, in pieces, at which it counts half."""
-    doubt: float = float("-inf")
-    """The reranker's best number at which it counts half."""
+    depth: int = 60
+    long_depth: int = 20
 
-    def scores(self, asked: Candidates) -> Numbers:
-        share = self.weight / (1 + (float(np.median(asked.lengths[:20])) / self.length) ** 2)
-        if self.doubt > float("-inf"):
-            share /= 1 + float(np.exp(self.doubt - asked.reranker.max()))
-        return asked.recall / (asked.recall.max() + 1e-9) + share * asked.reranker / 4
+    def order(self, asked: Candidates) -> NDArray[np.int64]:
+        """Return the places of candidates, the best first."""
+        is_long = float(np.median(asked.lengths[:20])) > LONG
+        depth = self.long_depth if is_long else self.depth
+        scores = asked.recall / (asked.recall.max() + 1e-9)
+        scores[:depth] += self.weight * asked.reranker[:depth] / SCALE
+        scores[depth:] -= 1e6
+        return asked.places[np.argsort(-scores, kind="stable")]
 
 
-def read_set(path: Path, stored: dict[str, NDArray[Any]], student: str) -> list[Candidates]:
+def read_set(path: Path, stored: dict[str, NDArray[Any]], layers: str) -> list[Candidates]:
     """Return the questions of a set with the numbers of a student."""
     data, name = load_arrays(path), path.name.split(".")[0]
     lengths = np.diff(data["texts_ends"].astype(np.int64))
@@ -69,7 +70,7 @@ def read_set(path: Path, stored: dict[str, NDArray[Any]], student: str) -> list[
             Candidates(
                 places,
                 data["scores"][start:end].astype(np.float64),
-                stored[f"{name}|{student}"][own].astype(np.float64),
+                stored[f"{name}|{layers}"][own].astype(np.float64),
                 lengths[int(data["first_text"][group]) + places],
                 frozenset(data["gold"][gold_ends[number] : gold_ends[number + 1]].tolist()),
                 bool(data["tuned"][group]),
@@ -78,14 +79,11 @@ def read_set(path: Path, stored: dict[str, NDArray[Any]], student: str) -> list[
     return questions
 
 
-def measure(questions: list[Candidates], mixture: Mixture, *, any_counts: bool, depth: int | None = None) -> str:
-    """Return the figures of both halves; with a depth only so many candidates are reranked."""
+def measure(questions: list[Candidates], mixture: Mixture, *, any_counts: bool) -> str:
+    """Return the figures of both halves."""
     figures: dict[bool, list[tuple[float, float]]] = {True: [], False: []}
     for asked in questions:
-        scores = mixture.scores(asked)
-        if depth is not None:
-            scores[depth:] = asked.recall[depth:] - 1e6
-        ranked = asked.places[np.argsort(-scores, kind="stable")]
+        ranked = mixture.order(asked)
         shares = [len(asked.gold.intersection(ranked[:k].tolist())) / len(asked.gold) for k in (5, 10)]
         figures[asked.tuned].append(tuple(float(s > 0) if any_counts else s for s in shares))  # type: ignore[arg-type]
     means = [100 * np.mean(values, axis=0) for values in figures.values()]
@@ -96,22 +94,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--prepared", type=Path, required=True)
     parser.add_argument("--scores", type=Path, required=True)
-    parser.add_argument("--student", default="3x384")
+    parser.add_argument("--layers", default="6", help="of the student")
     call = parser.parse_args()
     with np.load(call.scores) as stored:
         numbers = {name: stored[name] for name in stored.files}
-    mixtures = [
-        Mixture(0.0),
-        *(Mixture(weight) for weight in (0.1, 0.2, 0.3)),
-        Mixture(0.3, 60, -2),
-        Mixture(0.3, 80, -3),
-    ]
+    mixtures = [Mixture(0.0), *(Mixture(weight) for weight in (0.15, 0.2, 0.25, 0.3))]
+    mixtures += [Mixture(0.25, depth, min(depth, 20)) for depth in (8, 10, 20, 30, 40)]
+    mixtures += [Mixture(0.25, 60, depth) for depth in (10, 60)]
     for path in sorted(call.prepared.glob("set_*.npz.xz")):
         name = path.name.split(".")[0]
-        questions = read_set(path, numbers, call.student)
-        for mixture, depth in itertools.product(mixtures, (8, 10, 20, 30, None)):
-            line = measure(questions, mixture, any_counts=name == "set_qmsum", depth=depth)
-            sys.stdout.write(f"{name} {mixture} depth {depth}: {line}\n")
+        questions = read_set(path, numbers, call.layers)
+        for mixture in mixtures:
+            sys.stdout.write(f"{name} {mixture}: {measure(questions, mixture, any_counts=name == 'set_qmsum')}\n")
 
 
 if __name__ == "__main__":
