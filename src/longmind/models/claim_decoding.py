@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from longmind.models.small_models import product
 from longmind.models.statements import Span
 
 Array = NDArray[np.floating[Any]]
@@ -30,8 +31,6 @@ SIGNS = ("holds", "begins", "ends", "status", "subject")
 """The beliefs that tell whether a claim is right: each of them wrong makes it wrong."""
 SURE = 0.5
 """From here on a piece counts as the beginning of another object, so that none reaches over it."""
-_ONE_THREAD = 250_000
-"""The number of multiplications up to which OpenBLAS computes a product of matrices in the thread that asks for it."""
 _POINTERS, _POINTER_WIDTH = 4, 96
 """Beginning and end of the subject, beginning and end of the time."""
 
@@ -122,8 +121,8 @@ class ClaimHeads:
         return _softmax(self._dense("status", claims)), _softmax(pointers)
 
     def _dense(self, name: str, value: Array) -> Array:
-        product: Array = _times(value, self._arrays[f"{name}.weight"]) + self._arrays[f"{name}.bias"]
-        return product
+        result: Array = product(value, self._arrays[f"{name}.weight"]) + self._arrays[f"{name}.bias"]
+        return result
 
 
 def decode(tokens: Array, first: int, last: int, heads: ClaimHeads) -> list[DecodedClaim]:
@@ -187,19 +186,6 @@ def _pointed(begins: Array, ends: Array, first: int, last: int) -> tuple[Span | 
         if likely > best:
             best, place = likely, (int(start), int(start + window.argmax()))
     return (None, nobody) if nobody >= best else (place, best)
-
-
-def _times(value: Array, weights: Array) -> Array:
-    """Return ``value @ weights.T``, some rows at a time, so that no product is large enough to be given to threads.
-
-    Threads of BLAS wait for each other by spinning. On a machine with other work that takes many times longer than
-    these small products, and as much of the processor as the model itself.
-    """
-    if value.ndim == 1 or value.shape[0] * weights.size <= _ONE_THREAD:
-        whole: Array = value @ weights.T
-        return whole
-    rows = max(1, _ONE_THREAD // weights.size)
-    return np.concatenate([value[start : start + rows] @ weights.T for start in range(0, len(value), rows)])
 
 
 def _softmax(values: Array) -> Array:

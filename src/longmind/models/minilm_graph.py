@@ -93,26 +93,8 @@ class _Graph:
             inputs.append("mask")
         return self.node("Attention", inputs, f"{layer}:attention", domain="com.microsoft", num_heads=HEADS)
 
-    def first_attention(self, value: str, first: str, layer: str) -> str:
-        """Only the first token attends, to all of them."""
-        query, keys, values = (
-            self.dense(source, f"{layer}.attention.self.{part}")
-            for source, part in ((first, "query"), (value, "key"), (value, "value"))
-        )
-        output = f"{layer}:attention"
-        return self.node("MultiHeadAttention", [query, keys, values], output, domain="com.microsoft", num_heads=HEADS)
-
     def layer(self, value: str, layer: str, *, masked: bool) -> str:
-        return self.after_attention(self.attention(value, layer, masked=masked), value, layer)
-
-    def first_of_layer(self, value: str, layer: str) -> str:
-        """The layer's result for the first token alone, at a sixth of the cost."""
-        first = self.node("Slice", [value, self.axis(0), self.axis(1), self.axis(1)], f"{layer}:first-token")
-        return self.after_attention(self.first_attention(value, first, layer), first, layer)
-
-    def after_attention(self, attention: str, value: str, layer: str) -> str:
-        """The rest of a layer, for those tokens that attention was computed for; ``value`` went into it."""
-        attended = self.dense(attention, f"{layer}.attention.output.dense")
+        attended = self.dense(self.attention(value, layer, masked=masked), f"{layer}.attention.output.dense")
         first = self.node("Add", [attended, value], f"{layer}:first")
         first = self.norm(first, f"{layer}.attention.output.LayerNorm")
         wide = self.node("Gelu", [self.dense(first, f"{layer}.intermediate.dense")], f"{layer}:gelu")
@@ -137,19 +119,11 @@ def build(weights: Weights) -> Any:
     return _model(graph, "all-MiniLM-L6-v2", "vectors", ["texts", WIDTH], segments=False)
 
 
-def build_encoder(weights: Weights, layers: int, *, first_only: bool = False) -> Any:
-    """Build an encoder of two segments: word vectors and segments of one pair in, a vector for each token out.
-
-    With ``first_only`` only the vector of the first token comes out, and the last layer computes nothing else.
-    """
+def build_encoder(weights: Weights, layers: int) -> Any:
+    """Build an encoder of two segments: word vectors and segments of one text in, a vector for each token out."""
     graph = _Graph(weights)
-    if first_only:
-        below = _encoded(graph, layers - 1, segments=True)
-        result = graph.first_of_layer(below, f"encoder.layer.{layers - 1}")
-    else:
-        result = _encoded(graph, layers, segments=True)
-    graph.node("Identity", [result], "tokens")
-    return _model(graph, "encoder", "tokens", [1, 1 if first_only else "tokens", WIDTH], segments=True)
+    graph.node("Identity", [_encoded(graph, layers, segments=True)], "tokens")
+    return _model(graph, "encoder", "tokens", [1, "tokens", WIDTH], segments=True)
 
 
 def _encoded(graph: _Graph, layers: int, *, segments: bool) -> str:

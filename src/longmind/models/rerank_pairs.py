@@ -1,15 +1,20 @@
-"""What the reranker reads: a question beside a text and the ends of its neighbours, as word-piece numbers.
+"""What a reranker reads, as word-piece numbers. Training uses this very module, so it imports nothing.
 
-    [CLS] question [SEP] text [SEP] end of the text before [SEP] beginning of the text after [SEP]
+The reranker that is shipped reads a question and a text apart from each other:
 
-Of a long text it reads the passage that shares most with the question. Training uses this very module, so it imports
-nothing.
+    [CLS] [question] question [SEP]
+    [CLS] [text] text [SEP] end of the text before [SEP] beginning of the text after [SEP]
+
+Its teachers read them side by side: ``[CLS] question [SEP] text [SEP] ... [SEP]``. Of a long text both read the passage
+that shares most with the question.
 """
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
 CLS, SEP = 101, 102
+QUESTION, TEXT = 1, 2
+"""Pieces of the vocabulary that no text has: they say what follows."""
 
 
 class Sizes(NamedTuple):
@@ -27,7 +32,7 @@ class Sizes(NamedTuple):
 
 TEACHER = Sizes(40, 120, 28, 20)
 SHIPPED = Sizes(32, 84, 18, 10)
-"""A pair costs as much as it is long, so the model that is shipped reads less than its teachers."""
+"""A text costs as much as it is long, so the model that is shipped reads less than its teachers."""
 COMMON = 3_000
 """The vocabulary is ordered by frequency: pieces before this one are marks and common words, and count little."""
 
@@ -37,16 +42,38 @@ def pair(
     text: Sequence[int],
     before: Sequence[int] = (),
     after: Sequence[int] = (),
-    sizes: Sizes = SHIPPED,
+    sizes: Sizes = TEACHER,
 ) -> tuple[list[int], int]:
     """Return the pieces of a pair, and how many of them belong to the question with its marks."""
     head = [CLS, *question[: sizes.question], SEP]
     body = [*passage(question, text, sizes.text), SEP]
-    if before:
-        body += [*before[-sizes.before :], SEP]
-    if after:
-        body += [*after[: sizes.after], SEP]
-    return head + body, len(head)
+    return head + body + _around(before, after, sizes), len(head)
+
+
+def asked_alone(question: Sequence[int], sizes: Sizes = SHIPPED) -> list[int]:
+    """Return the pieces of a question that is read by itself."""
+    return [CLS, QUESTION, *question[: sizes.question], SEP]
+
+
+def text_alone(
+    question: Sequence[int],
+    text: Sequence[int],
+    before: Sequence[int] = (),
+    after: Sequence[int] = (),
+    sizes: Sizes = SHIPPED,
+) -> tuple[list[int], int]:
+    """Return the pieces of a text that is read by itself, and how many of them are the text with its marks.
+
+    The question only chooses the passage of a long text.
+    """
+    head = [CLS, TEXT, *passage(question, text, sizes.text), SEP]
+    return head + _around(before, after, sizes), len(head)
+
+
+def _around(before: Sequence[int], after: Sequence[int], sizes: Sizes) -> list[int]:
+    """Return the end of the text before and the beginning of the text after, each with its mark."""
+    around = [*before[-sizes.before :], SEP] if before else []
+    return [*around, *after[: sizes.after], SEP] if after else around
 
 
 def passage(question: Sequence[int], text: Sequence[int], size: int) -> Sequence[int]:

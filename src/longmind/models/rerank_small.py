@@ -1,31 +1,46 @@
-"""The reranker of ``longmind-models``: reads a question beside each text and its neighbours, within a time budget.
+"""The reranker of ``longmind-models``: compares a question with texts piece by piece, within a time budget.
 
-It reads the best candidates first, as many as fit the budget on this machine. What a word piece costs is measured once,
-when the model is loaded, so that a process that is asked one question at a time always reads the same candidates of it.
-Questions that are asked at the same time share the budget: under load less is read, and nobody waits for the others.
+Questions and texts are read apart from each other. Each word piece of a text gets a vector that knows its neighbours,
+and what was said before and after. These vectors are kept, so that a text is read once and a question costs one reading
+of itself. The number of a text is a mean over the pieces of the question of the best match among those of the text.
+
+What has not been read yet is read within the budget, the best candidates first. What a piece costs is measured once,
+when the model is loaded. Questions that are asked at the same time share the budget: under load fewer new texts are
+read, and nobody waits for the others.
 """
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import logging
+import threading
 import time
+from collections import OrderedDict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from longmind.errors import ModelError
 from longmind.models import small_models
-from longmind.models.rerank_pairs import pair
+from longmind.models.rerank_pairs import SHIPPED, asked_alone, text_alone
 
 if TYPE_CHECKING:
-    from longmind.models.small_models import Pieces, SmallModel
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from longmind.models.small_models import Floats, SmallModel
 
 MOST = 60
-"""The most candidates that are read, however large the budget is."""
-SHORT = 40
-"""The word pieces of a short pair: so many candidates are fetched that the budget is used up by short ones too."""
+"""The most candidates that are compared."""
+LONG, MOST_LONG = 60, 20
+"""Where the middle one of the first texts has more word pieces than this, fewer are compared: it learnt from short
+texts, and of a long one it reads a passage."""
+KEPT_BYTES = 64 << 20
+"""The most memory for vectors of texts in one process; those that were not used for longest go first."""
 MEASURED = 64
 READ_CHARACTERS = 6_000
+_ENTRY_BYTES = 200
+"""What an entry takes beside its vectors."""
 
 log = logging.getLogger(__name__)
 
@@ -39,13 +54,77 @@ class TextInContext(NamedTuple):
 
 
 class Reranked(NamedTuple):
-    """The numbers of the candidates that were read, in their order, and the lengths of their texts in word pieces.
+    """The numbers of the first candidates, None where one was not read, and the lengths of those that were.
 
-    A number above 0 says that the text probably answers; they are logarithms of odds.
+    Lengths count word pieces. A number above 0 says that the text probably answers; they are logarithms of odds.
     """
 
-    numbers: list[float]
+    numbers: list[float | None]
     lengths: list[int]
+
+
+class TextVectors(NamedTuple):
+    """The vectors of a text's pieces in 8 bits, a scale for each, and how many pieces the whole text has."""
+
+    vectors: NDArray[np.int8]
+    scales: Floats
+    length: int
+
+    @property
+    def nbytes(self) -> int:
+        return self.vectors.nbytes + self.scales.nbytes
+
+
+class TextPieces(NamedTuple):
+    """The word pieces of a text, and of those before and after it: kept for one that is too long to be read at once.
+
+    Of such a text the passage is read that fits the question, so that another question may read another one.
+    """
+
+    text: list[int]
+    before: list[int]
+    after: list[int]
+
+    @property
+    def nbytes(self) -> int:
+        return 40 * sum(map(len, self))
+
+
+class _Question(NamedTuple):
+    """The vectors of a question's pieces, how much each counts, and what their mean is worth: factor and addend."""
+
+    vectors: Floats
+    weights: Floats
+    factor: float
+    addend: float
+
+
+class KeptTexts:
+    """What was read of texts, as much as fits; may be used by several threads at the same time."""
+
+    def __init__(self, most_bytes: int = KEPT_BYTES) -> None:
+        self._most, self._bytes = most_bytes, 0
+        self._kept: OrderedDict[bytes, TextVectors | TextPieces] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def get(self, key: bytes) -> TextVectors | TextPieces | None:
+        with self._lock:
+            found = self._kept.get(key)
+            if found is not None:
+                self._kept.move_to_end(key)
+            return found
+
+    def add(self, key: bytes, text: TextVectors | TextPieces) -> None:
+        with self._lock:
+            if key in self._kept:
+                return
+            self._kept[key] = text
+            self._bytes += text.nbytes + _ENTRY_BYTES
+            while self._bytes > self._most:
+                self._bytes -= self._kept.popitem(last=False)[1].nbytes + _ENTRY_BYTES
 
 
 class SmallReranker:
@@ -53,53 +132,69 @@ class SmallReranker:
 
     name = "longmind-models/reranker"
 
-    def __init__(self, budget_ms: float = 60.0) -> None:
+    def __init__(self, budget_ms: float = 60.0, kept: KeptTexts | None = None) -> None:
         self._budget = budget_ms / 1_000
+        self._kept = KeptTexts() if kept is None else kept
         self._model: SmallModel | None = None
         self._piece_seconds = 0.0
         self._questions = 0
         """How many questions are being read for."""
 
     async def depth(self) -> int:
-        """Return how many short candidates fit the budget of one more question."""
-        if self._model is None:
-            await asyncio.to_thread(self._load)
-        return max(1, min(MOST, int(self._pieces_for_each(self._questions + 1) / SHORT)))
+        """Return how many candidates are compared."""
+        return MOST
 
     async def read(self, question: str, texts: Sequence[TextInContext]) -> Reranked:
-        """Return the numbers of the first texts, as many as fit the budget; at least one if nothing else is read."""
+        """Return the numbers of texts: of those that were read before, and of the first others that fit the budget."""
         self._questions += 1
         try:
-            return await asyncio.to_thread(self._read, question, texts, self._questions)
+            return await asyncio.to_thread(self._read, question, texts[:MOST], self._questions)
         finally:
             self._questions -= 1
 
     def _read(self, question: str, texts: Sequence[TextInContext], questions: int) -> Reranked:
-        import numpy as np
-
         model = self._load()
-        parts = [part[:READ_CHARACTERS] for text in texts for part in text]
-        asked, *pieces = model.pieces([question, *parts])
-        most = self._pieces_for_each(questions)
-        weight, bias = np.asarray(model.ends["score.weight"][0]), float(model.ends["score.bias"][0])
-        numbers: list[float] = []
-        for ids, head in self._pairs(asked, pieces):
-            most -= len(ids)
-            if most < 0 and (numbers or questions > 1):
+        asked_ids = model.pieces([question])[0].ids
+        asked = _question(model, asked_ids)
+        most = self._budget / questions / self._piece_seconds - len(asked_ids)
+        numbers: list[float | None] = []
+        lengths: list[int] = []
+        for text in texts:
+            known, cost = self._vectors(model, asked_ids, text, most)
+            most -= cost
+            numbers.append(None if known is None else _number(asked, known))
+            if known is not None:
+                lengths.append(known.length)
+            if len(numbers) == MOST_LONG and lengths and sorted(lengths)[len(lengths) // 2] > LONG:
                 break
-            numbers.append(float(model.encode(ids, head)[0] @ weight) + bias)
-        return Reranked(numbers, [len(pieces[3 * place].ids) for place in range(len(numbers))])
+        return Reranked(numbers, lengths)
 
-    def _pieces_for_each(self, questions: int) -> float:
-        """Return how many word pieces may be read for each of so many questions at the same time."""
-        return self._budget / questions / self._piece_seconds
-
-    @staticmethod
-    def _pairs(asked: Pieces, pieces: Sequence[Pieces]) -> list[tuple[list[int], int]]:
-        return [
-            pair(asked.ids, pieces[place].ids, pieces[place + 1].ids, pieces[place + 2].ids)
-            for place in range(0, len(pieces), 3)
-        ]
+    def _vectors(
+        self, model: SmallModel, asked: Sequence[int], text: TextInContext, most: float
+    ) -> tuple[TextVectors | None, int]:
+        """Return the vectors of a text and how many pieces were read for them; none if these are more than ``most``."""
+        key = _digest("\0".join(text))
+        known = self._kept.get(key)
+        if isinstance(known, TextVectors):
+            return known, 0
+        if known is None and most <= 0:
+            return None, 0
+        if known is None:
+            pieces = TextPieces(*(part.ids for part in model.pieces([part[:READ_CHARACTERS] for part in text])))
+        else:
+            pieces = known
+        ids, head = text_alone(asked, *pieces)
+        if len(pieces.text) > SHIPPED.text:
+            self._kept.add(key, pieces)
+            key = _digest(repr(ids))
+            passage = self._kept.get(key)
+            if isinstance(passage, TextVectors):
+                return passage, 0
+        if len(ids) > most:
+            return None, 0
+        read = _text(model, ids, head, len(pieces.text))
+        self._kept.add(key, read)
+        return read, len(ids)
 
     def _load(self) -> SmallModel:
         if self._model is None:
@@ -114,6 +209,47 @@ class SmallReranker:
             self._piece_seconds = max(min(times), 1e-6) / MEASURED
             self._model = model
         return self._model
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.blake2b(text.encode(errors="replace"), digest_size=16).digest()
+
+
+def _question(model: SmallModel, pieces: Sequence[int]) -> _Question:
+    import numpy as np
+
+    ids = asked_alone(pieces)
+    tokens = model.encode(ids, len(ids))
+    raised = np.exp(model.end("weight", tokens)[:, 0])
+    factor, addend = model.end("level", tokens[:1])[0].tolist()
+    return _Question(
+        _unit(model.end("vector", tokens)), raised / raised.sum(), float(20 * np.exp(factor)), 10 * (addend - 1)
+    )
+
+
+def _text(model: SmallModel, ids: Sequence[int], head: int, length: int) -> TextVectors:
+    import numpy as np
+
+    tokens = model.encode(ids, head)
+    vectors = _unit(model.end("vector", tokens)) / (1 + np.exp(-model.end("strength", tokens)))
+    scales = np.abs(vectors).max(axis=1) / 127 + 1e-12
+    return TextVectors(np.round(vectors / scales[:, None]).astype(np.int8), scales.astype(np.float32), length)
+
+
+def _number(question: _Question, text: TextVectors) -> float:
+    import numpy as np
+
+    products = (question.vectors @ text.vectors.T.astype(np.float32)) * text.scales
+    best = np.maximum(products.max(axis=1), 0.0)
+    return question.factor * float(best @ question.weights) + question.addend
+
+
+def _unit(vectors: Floats) -> Floats:
+    import numpy as np
+
+    lengths = np.sqrt((vectors**2).sum(axis=1, keepdims=True))
+    units: Floats = (vectors / np.maximum(lengths, 1e-12)).astype(np.float32)
+    return units
 
 
 def open_reranker(budget_ms: float) -> SmallReranker | None:

@@ -31,6 +31,8 @@ CLS, SEP = 101, 102
 """The word pieces that begin a text and that end each of its parts."""
 MAX_CHARACTERS = 8_192
 """Characters of a text that are split into pieces."""
+_ONE_THREAD = 250_000
+"""The number of multiplications up to which OpenBLAS computes a product of matrices in the thread that asks for it."""
 
 
 class Pieces(NamedTuple):
@@ -61,7 +63,7 @@ class SmallModel:
         return [Pieces(encoding.ids, encoding.offsets) for encoding in encoded]
 
     def encode(self, ids: Sequence[int], head: int) -> Floats:
-        """Return a vector for each piece; the reranker has one for the first alone.
+        """Return a vector for each piece.
 
         The first ``head`` pieces are the first segment, the rest the second.
         """
@@ -76,6 +78,26 @@ class SmallModel:
         except Exception as error:  # the runtime's errors share no class of their own
             raise ModelError(f"The small model {self.name} failed: {error}") from error
         return tokens
+
+    def end(self, name: str, tokens: Floats) -> Floats:
+        """Return what one of the ends, a layer of its own, makes of the vectors of pieces."""
+        result: Floats = product(tokens, self.ends[f"{name}.weight"]) + self.ends[f"{name}.bias"]
+        return result
+
+
+def product(value: Floats, weights: Floats) -> Floats:
+    """Return ``value @ weights.T``, some rows at a time, so that no product is large enough to be given to threads.
+
+    Threads of BLAS wait for each other by spinning. On a machine with other work that takes many times longer than
+    these small products, and as much of the processor as the model itself.
+    """
+    import numpy as np
+
+    if value.ndim == 1 or value.shape[0] * weights.size <= _ONE_THREAD:
+        whole: Floats = value @ weights.T
+        return whole
+    rows = max(1, _ONE_THREAD // weights.size)
+    return np.concatenate([value[start : start + rows] @ weights.T for start in range(0, len(value), rows)])
 
 
 class _Words:

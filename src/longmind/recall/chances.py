@@ -32,16 +32,15 @@ were searched: among many, more fit by chance.
 """
 READ_SIGNS = (*SIGNS, "read for it", "read", "best read")
 """The same for a question whose first candidates the small reranker has read: its number, whether it has read this
-hit, and its best number; all three times the trust in it, which is low for long texts."""
+hit, and its best number."""
 BOUND = 8.0
 """A number of the reranker, a logarithm of odds, counts up to this."""
 
 
-def signs_of(candidates: Sequence[Candidate], confidence: float, memories: int, trust: float) -> Floats:
+def signs_of(candidates: Sequence[Candidate], confidence: float, memories: int) -> Floats:
     """Return the signs of candidates, the best first: a row for each, in the order of ``SIGNS`` or ``READ_SIGNS``.
 
-    ``confidence`` says how well the best row fits, ``memories`` how many were searched, and ``trust`` how much the
-    reranker's numbers count.
+    ``confidence`` says how well the best row fits, and ``memories`` how many were searched.
     """
     count, fits = len(candidates), np.array([candidate.score for candidate in candidates])
     numbers = [candidate.read for candidate in candidates]
@@ -53,8 +52,8 @@ def signs_of(candidates: Sequence[Candidate], confidence: float, memories: int, 
     signs[:, 5] = np.log1p(memories)
     if signs.shape[1] > len(SIGNS):
         read = np.array([number is not None for number in numbers])
-        signs[:, 6] = trust * np.clip([number or 0.0 for number in numbers], -BOUND, BOUND)
-        signs[:, 7] = trust * read
+        signs[:, 6] = np.clip([number or 0.0 for number in numbers], -BOUND, BOUND)
+        signs[:, 7] = read
         signs[:, 8] = signs[read, 6].max()
     return signs
 

@@ -25,7 +25,7 @@ from longmind.recall.heat import heat, warmed
 from longmind.recall.policy import RecallPlan
 from longmind.recall.query import Query
 from longmind.recall.repeated import asks_for_occasions, find_repeated
-from longmind.recall.rerank import DEPTH, SHARE, ContextReranker, Reranker, new_order, shares, trust_in
+from longmind.recall.rerank import DEPTH, SHARE, ContextReranker, Reranker, new_order, shares
 from longmind.recall.restated import find_restated
 from longmind.recall.updates import COMPARED, RankedTurn, find_updated
 from longmind.store.search.columns import NONE
@@ -90,8 +90,6 @@ class Ranking:
         self.candidates: dict[str, Candidate] = {}
         self.repeats: dict[str, tuple[Candidate, str]] = {}
         """Candidates that say the same as a better one, with the id of that one. They fill places that are left."""
-        self.trust = 0.0
-        """How much the numbers of the small reranker count; 0 if it has read nothing."""
 
     async def fetch(self, k: int, least: int = 0) -> None:
         """Fetch the memories of the best rows, and a few more; at least so many."""
@@ -255,8 +253,8 @@ class Ranking:
         read = await reranker.read(self.query.text, await self._in_context(ordered))
         scores = [candidate.score for candidate in ordered]
         for candidate, number in zip(ordered, read.numbers, strict=False):
-            candidate.read, candidate.extra["reranker"] = number, round(number, 3)
-        self.trust = trust_in(read) if read.numbers else 0.0
+            if number is not None:
+                candidate.read, candidate.extra["reranker"] = number, round(number, 3)
         for score, place in zip(scores, new_order(scores, read), strict=False):
             ordered[place].score = score
 
@@ -291,7 +289,7 @@ class Ranking:
         best += self._repeats_after(best, k - len(best))
         if not best:
             return []
-        signs = signs_of(best, self.fused.confidence, int(self.here.sum()), self.trust)
+        signs = signs_of(best, self.fused.confidence, int(self.here.sum()))
         chances = chances_of(signs, [self._certain(candidate) for candidate in best])
         kept = [c for c, chance in zip(best, chances, strict=True) if chance >= min_score]
         places = [c.place for c in kept if c.place is not None]

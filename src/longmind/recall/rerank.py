@@ -8,7 +8,6 @@ it changes their order. ``longmind.models.rerank_small`` is one. A ``Reranker`` 
 from __future__ import annotations
 
 import asyncio
-import math
 from collections.abc import Callable, Sequence
 from typing import Protocol, runtime_checkable
 
@@ -39,11 +38,11 @@ class ContextReranker(Protocol):
     def name(self) -> str: ...
 
     async def depth(self) -> int:
-        """Return how many candidates may fit the budget: so many are fetched."""
+        """Return how many candidates it compares: so many are fetched."""
         ...
 
     async def read(self, question: str, texts: Sequence[TextInContext]) -> Reranked:
-        """Return the numbers of the first texts, as many as fit the budget."""
+        """Return numbers for the first texts, None for those that the budget did not allow."""
         ...
 
 
@@ -70,30 +69,22 @@ async def shares(reranker: Reranker, query: str, texts: Sequence[str]) -> list[f
     return [(score - low) / (high - low) if high > low else 0.0 for score in scores]
 
 
-WEIGHT = 0.3
+WEIGHT = 0.25
 """How much the small reranker's number counts beside the score of the arms."""
-LENGTH = 60.0
-"""The median length of candidates, in word pieces, at which it counts half: it learnt from short texts."""
-DOUBT = -2.0
-"""Its best number at which it counts half: where it is low, no single text answers the question."""
 SCALE = 4.0
 """The usual distance between its number for a text that answers and for one that does not."""
 
 
-def trust_in(read: Reranked) -> float:
-    """Return how much the small reranker's numbers count for texts of this length, from 0 to 1."""
-    median = sorted(read.lengths)[len(read.lengths) // 2]
-    return 1 / (1 + (median / LENGTH) ** 2)
-
-
 def new_order(scores: Sequence[float], read: Reranked) -> list[int]:
-    """Return the places of the candidates that were read, the best first: by both scores.
+    """Return the places of the first candidates, as many as there are numbers, the best first by both scores.
 
-    ``scores`` are those of the arms, the best first. The weights were chosen by ``python -m training.weigh``.
+    ``scores`` are those of the arms, the best first. A candidate that was not read counts like the middle one of those
+    that were. The weight was chosen by ``python -m training.weigh``.
     """
-    if not read.numbers:
-        return []
-    best = max(scores[0], 1e-9)
-    share = WEIGHT * trust_in(read) / (1 + math.exp(min(DOUBT - max(read.numbers), 50.0)))
-    total = [score / best + share * number / SCALE for score, number in zip(scores, read.numbers, strict=False)]
+    known = sorted(number for number in read.numbers if number is not None)
+    if not known:
+        return list(range(len(read.numbers)))
+    best, middle = max(scores[0], 1e-9), known[len(known) // 2]
+    numbers = [middle if number is None else number for number in read.numbers]
+    total = [score / best + WEIGHT * number / SCALE for score, number in zip(scores, numbers, strict=False)]
     return sorted(range(len(total)), key=lambda place: -total[place])

@@ -31,16 +31,3 @@ def test_an_encoder_of_all_layers_gives_the_tokens_whose_mean_the_embedder_retur
     np.testing.assert_allclose(total / np.linalg.norm(total), embedded, rtol=1e-3, atol=1e-4)
     segments[:, 5:] = 1
     assert not np.allclose(tokens, run(build_encoder(weights, LAYERS), {"vectors": vectors, "segments": segments}))
-
-
-def test_an_encoder_of_the_first_token_gives_its_vector_alone():
-    from longmind.models.embed_minilm import read_weights
-    from longmind.models.minilm_graph import build_encoder
-
-    weights = read_weights()
-    ids = np.random.default_rng(0).integers(1_000, 20_000, (1, 12))
-    vectors = weights["embeddings.word_embeddings.weight"][ids].astype(np.float32)
-    inputs = {"vectors": vectors, "segments": np.array([[0] * 5 + [1] * 7])}
-    first = run(build_encoder(weights, 3, first_only=True), inputs)
-    assert first.shape[1] == 1
-    np.testing.assert_allclose(first[0, 0], run(build_encoder(weights, 3), inputs)[0, 0], rtol=1e-3, atol=1e-4)

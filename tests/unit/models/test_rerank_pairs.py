@@ -3,7 +3,18 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from longmind.models.rerank_pairs import CLS, SEP, SHIPPED, pair, passage
+from longmind.models.rerank_pairs import (
+    CLS,
+    QUESTION,
+    SEP,
+    SHIPPED,
+    TEACHER,
+    TEXT,
+    asked_alone,
+    pair,
+    passage,
+    text_alone,
+)
 
 pieces = st.lists(st.integers(1_000, 30_000), max_size=400)
 
@@ -11,9 +22,25 @@ pieces = st.lists(st.integers(1_000, 30_000), max_size=400)
 @given(pieces, pieces, pieces, pieces)
 def test_a_pair_is_bounded_and_begins_with_the_question(question, text, before, after):
     ids, head = pair(question, text, before, after)
-    assert ids[:head] == [CLS, *question[: SHIPPED.question], SEP]
-    assert len(ids) <= SHIPPED.total
+    assert ids[:head] == [CLS, *question[: TEACHER.question], SEP]
+    assert len(ids) <= TEACHER.total
     assert ids[-1] == SEP
+
+
+@given(pieces, pieces, pieces, pieces)
+def test_a_text_alone_is_bounded_and_has_nothing_of_the_question(question, text, before, after):
+    ids, head = text_alone(question, text, before, after)
+    assert ids[:2] == [CLS, TEXT]
+    assert ids[head - 1] == ids[-1] == SEP
+    assert len(ids) <= SHIPPED.total - SHIPPED.question
+    assert set(ids) <= {CLS, TEXT, SEP, *text, *before, *after}
+    if len(text) <= SHIPPED.text:
+        assert text_alone([], text, before, after) == (ids, head)
+
+
+@given(pieces)
+def test_a_question_alone_is_bounded(question):
+    assert asked_alone(question) == [CLS, QUESTION, *question[: SHIPPED.question], SEP]
 
 
 @given(pieces, pieces)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,55 +12,111 @@ from hypothesis import strategies as st
 from longmind import Longmind
 from longmind.config import Settings
 from longmind.models import small_models
-from longmind.models.rerank_small import Reranked, SmallReranker, TextInContext, open_reranker
+from longmind.models.rerank_pairs import SHIPPED
+from longmind.models.rerank_small import (
+    MOST,
+    KeptTexts,
+    Reranked,
+    SmallReranker,
+    TextInContext,
+    TextVectors,
+    open_reranker,
+)
 from longmind.recall.rerank import new_order
 
 installed = pytest.mark.skipif(bool(small_models.missing()), reason="longmind-models is not installed")
 
 
-@given(
-    st.lists(st.tuples(st.floats(0.01, 1), st.floats(-12, 12), st.integers(1, 400)), max_size=20), st.integers(0, 20)
-)
-def test_the_order_is_one_of_those_that_were_read(candidates, count):
-    scores = sorted((score for score, _, _ in candidates), reverse=True)
-    read = Reranked([n for _, n, _ in candidates][:count], [length for *_, length in candidates][:count])
-    assert sorted(new_order(scores, read)) == list(range(min(count, len(candidates))))
+@given(st.lists(st.tuples(st.floats(0.01, 1), st.none() | st.floats(-12, 12)), min_size=1, max_size=20))
+def test_the_order_has_every_candidate_once(candidates):
+    scores = sorted((score for score, _ in candidates), reverse=True)
+    read = Reranked([number for _, number in candidates], [])
+    order = new_order(scores, read)
+    assert sorted(order) == list(range(len(candidates)))
+    if all(number is None for _, number in candidates):
+        assert order == sorted(order)
 
 
-def test_a_better_number_moves_a_candidate_up_and_long_texts_move_less():
-    numbers = [-4.0, 4.0]
-    assert new_order([1.0, 0.9], Reranked(numbers, [20, 20])) == [1, 0]
-    assert new_order([1.0, 0.9], Reranked(numbers, [900, 900])) == [0, 1]
-    assert new_order([1.0, 0.9], Reranked([-9.0, -8.0], [20, 20])) == [0, 1]
+def test_a_better_number_moves_a_candidate_up_and_one_that_was_not_read_is_between():
+    assert new_order([1.0, 0.9], Reranked([-4.0, 4.0], [20, 20])) == [1, 0]
+    assert new_order([1.0, 0.9], Reranked([-8.0, -8.5], [20, 20])) == [0, 1]
+    assert new_order([1.0, 0.99, 0.98, 0.97], Reranked([-6.0, None, 6.0, 0.0], [20, 20, 20])) == [2, 1, 3, 0]
+
+
+def _cats(count: int) -> list[TextInContext]:
+    return [TextInContext(f"user: I have {n} cats and a garden with tall trees.") for n in range(count)]
+
+
+def _read(result: Reranked) -> int:
+    return sum(number is not None for number in result.numbers)
 
 
 @installed
-async def test_a_budget_bounds_what_is_read_and_one_is_always_read():
-    texts = [TextInContext(f"user: I have {n} cats and a garden with tall trees.") for n in range(40)]
-    small, large = SmallReranker(0.001), SmallReranker(10_000)
-    assert len((await small.read("How many cats?", texts)).numbers) == 1
-    assert len((await large.read("How many cats?", texts)).numbers) == 40
-    assert await small.depth() == 1
-    again = await large.read("How many cats?", texts[:5])
-    assert again == await large.read("How many cats?", texts[:5])
+async def test_a_budget_bounds_what_is_read_anew_and_what_was_read_costs_nothing():
+    texts = _cats(MOST + 5)
+    kept = KeptTexts()
+    small, large = SmallReranker(0.001, kept), SmallReranker(10_000, kept)
+    unread = await small.read("How many cats?", texts)
+    assert unread.numbers == [None] * MOST
+    everything = await large.read("How many cats?", texts)
+    assert _read(everything) == len(everything.lengths) == MOST
+    assert await small.read("How many cats?", texts) == everything
+    assert len(kept) == MOST
+
+
+@installed
+async def test_with_every_question_more_of_its_candidates_are_read():
+    reranker, texts = SmallReranker(25), _cats(MOST)
+    counts = [_read(await reranker.read("How many cats?", texts)) for _ in range(60)]
+    assert 0 < counts[0] < MOST
+    assert counts == sorted(counts)
+    assert counts[-1] == MOST
+
+
+@installed
+async def test_a_number_does_not_depend_on_what_was_read_with_it_or_before():
+    texts = _cats(8)
+    together = await SmallReranker(10_000).read("Who has three cats?", texts)
+    alone = [await SmallReranker(10_000).read("Who has three cats?", [text]) for text in texts]
+    assert together.numbers == [result.numbers[0] for result in alone]
+
+
+@installed
+async def test_of_a_long_text_the_passage_that_fits_is_compared():
+    filler = " ".join(f"On day {n} nothing much happened at the office." for n in range(60))
+    text = TextInContext(f"user: {filler} My parrot Kiwi speaks Danish. {filler}")
+    reranker = SmallReranker(10_000)
+    parrot = await reranker.read("Which language does the parrot Kiwi speak?", [text])
+    other = await reranker.read("Which instrument does the mayor of Lyon play?", [text])
+    assert parrot.numbers[0] is not None
+    assert other.numbers[0] is not None
+    assert parrot.numbers[0] > other.numbers[0]
+    assert parrot.lengths[0] > SHIPPED.text
+    assert await reranker.read("Which language does the parrot Kiwi speak?", [text]) == parrot
 
 
 @installed
 async def test_questions_at_the_same_time_share_the_budget():
-    texts = [TextInContext(f"user: I have {n} cats and a garden with tall trees.") for n in range(60)]
     reranker = SmallReranker(60)
-    alone = len((await reranker.read("How many cats?", texts)).numbers)
-    fetched = await reranker.depth()
-    reading = asyncio.gather(*(reranker.read("How many cats?", texts) for _ in range(40)))
-    await asyncio.sleep(0)  # all of them have begun
-    assert await reranker.depth() < fetched
-    together = await reading
-    counts = [len(read.numbers) for read in together]
+    batches = [
+        [TextInContext(f"user: I have {n} cats and {batch} gardens with tall trees.") for n in range(MOST)]
+        for batch in range(40)
+    ]
+    together = await asyncio.gather(*(reranker.read("How many cats?", texts) for texts in batches))
+    counts = [_read(read) for read in together]
     assert counts == sorted(counts, reverse=True)
-    assert counts[0] == alone
-    assert counts[1] <= alone // 2 + 1
-    assert counts[-1] < counts[1]
-    assert len((await reranker.read("How many cats?", texts)).numbers) == alone
+    assert counts[0] > 2 * counts[-1]
+
+
+def test_what_was_not_used_for_longest_goes_first():
+    text = TextVectors(np.zeros((10, 96), np.int8), np.ones(10, np.float32), 10)
+    kept = KeptTexts(3 * (text.nbytes + 200))
+    for key in (b"a", b"b", b"c"):
+        kept.add(key, text)
+    assert kept.get(b"a") is text
+    kept.add(b"d", text)
+    assert [kept.get(key) is not None for key in (b"a", b"b", b"c", b"d")] == [True, False, True, True]
+    assert len(kept) == 3
 
 
 @installed

@@ -2,8 +2,8 @@
 
 Only two kinds count: words of greeting, thanks and assent alone, and questions in which the speaker does not occur. A
 question with a first person in it may tell something ("What do I feed my dog Rex?"), and so may one that does not begin
-like a question ("The account lapsed, is it worth the bother?"). On the labelled turns of ``training/claims`` no
-statement is lost.
+like a question ("The account lapsed, is it worth the bother?"). Of 26,202 labelled turns in ``training/claims`` it
+skips 1,463 and loses six statements, four of them kin in passing ("Does Mama know?").
 """
 
 from __future__ import annotations
