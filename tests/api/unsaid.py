@@ -58,7 +58,10 @@ UNSAID: dict[str, tuple[str, ...]] = {
     "a record may stand for a name, and is found by another of its fields": (
         "A concept needs a name",
         "A predicate has 1 to 80",
-        r"^keys\.\d+ is not valid",  # the name is folded by Unicode's rules and then a key
+    ),
+    "a key is made of a name, folded by Unicode's rules or with another name before it": (
+        r"^keys\.\d+ is not valid",
+        "^Memory is not valid: key",
     ),
     "it depends on what is stored": (
         "cannot relate concepts",

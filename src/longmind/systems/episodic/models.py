@@ -202,7 +202,7 @@ class EventDraft(Model):
 class EpisodeEntry(Model):
     """What a batch adds to one episode: events, attributes, and perhaps its end."""
 
-    key: Annotated[str, StringConstraints(min_length=1, max_length=200)]
+    key: Name
     """The episode's own key. One that no episode has begins an episode."""
     title: Title
     type: Name = "episode"
