@@ -11,6 +11,8 @@ from typing import Protocol
 
 import uuid_utils
 
+from longmind.errors import InvalidInput
+
 
 class Clock(Protocol):
     """A source of time and new ids."""
@@ -34,4 +36,9 @@ def as_utc(moment: datetime) -> datetime:
     """Return a moment in UTC; one without a time zone is taken as UTC."""
     if moment.tzinfo is UTC:
         return moment
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    if moment.tzinfo is None:
+        return moment.replace(tzinfo=UTC)
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:  # the first and the last hours of the calendar, in another zone
+        raise InvalidInput("A moment is outside the years 1 to 9999 when told in UTC.") from None

@@ -19,9 +19,13 @@ UNSAID: dict[str, tuple[str, ...]] = {
     ),
     "a rule for every value inside free JSON": ("NUL character", "must fit 64 bits"),
     "a draft is any object here, and is validated where it is used": (f"^({_DRAFTS}) is not valid",),
-    "an object of one of many kinds": ("is not a message", "content must be text or", "No memory system takes this"),
+    "an object of one of many kinds": (
+        "is not a message",
+        "content must be text or",
+        "No memory system (takes this|is named)",
+    ),
     "what is empty depends on the kind of content": (
-        "An empty text cannot be remembered",
+        "An empty (text|record) cannot be remembered",
         "There is nothing to remember",
     ),
     "one of several fields is needed": (
@@ -32,7 +36,7 @@ UNSAID: dict[str, tuple[str, ...]] = {
     "fields go together": (
         "both premises and a conclusion",
         "is not a pattern",
-        "a symmetric predicate",
+        "^Predicate is not valid: Predicate",
         "keep is for a value",
         "related to itself",
         "cannot have a key",

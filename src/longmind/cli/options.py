@@ -20,7 +20,7 @@ def moment(text: str | datetime) -> datetime:
         return text
     try:
         return as_utc(datetime.fromisoformat(text))
-    except (ValueError, OverflowError) as error:
+    except (ValueError, InvalidInput) as error:
         raise typer.BadParameter(f"{text!r} is not a date: write 2026-05-31 or 2026-05-31T18:30+02:00.") from error
 
 

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, PlainSerializer, StringConstraints, WithJsonSchema
 
 from longmind.clock import as_utc
+from longmind.errors import InvalidInput
 
 MAX_CONTENT = 1_000_000
 """Characters one memory may hold; a longer text is a document, which is split."""
@@ -66,7 +67,7 @@ def plain_text(value: str) -> str:
 def _moment(value: datetime) -> datetime:
     try:
         return as_utc(value)
-    except OverflowError as error:
+    except InvalidInput as error:
         raise ValueError("is outside the years 1 to 9999 when told in UTC") from error
 
 

@@ -85,7 +85,7 @@ OF_ONE: Mapping[str, Mapping[str, Json]] = {
     "facts.export": {"concept": _CONCEPT, "depth": {}, "limit": {}},
     "facts.graph": {"limit": {}},
     "facts.history": {"subject": _CONCEPT, "predicate": _PREDICATE},
-    "facts.holds": {"subject": _CONCEPT, "predicate": _PREDICATE, "object": _CONCEPT},
+    "facts.holds": {"subject": _CONCEPT, "predicate": _PREDICATE},
     "facts.know": {"subject": _CONCEPT, "predicate": _PREDICATE},
     "facts.learn": {"subject": _CONCEPT, "predicate": _PREDICATE},
     "facts.list": {"predicate": {**_PREDICATE, "pattern": rf"^$|{_PREDICATE['pattern']}"}},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, timezone
 
 import pytest
 
@@ -263,3 +263,12 @@ async def test_forgetting_the_present_leaves_a_timeline_that_works(
         ("Porto", year(2010), year(2015)),
         ("Berlin", year(2015), None),
     ]
+
+
+async def test_a_moment_before_the_calendar_is_refused(semantic: SemanticMemory) -> None:
+    fact = (await semantic.learn("Alice", "lives in", "Lisbon")).fact
+    first = datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=1)))
+    with pytest.raises(InvalidInput, match="outside the years"):
+        await semantic.end(fact, first)
+    with pytest.raises(InvalidInput, match="outside the years"):
+        await semantic.know("Alice", "lives in", as_of=first)
