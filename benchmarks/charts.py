@@ -1,4 +1,4 @@
-"""Charts as SVG, without further packages: horizontal bars, lines with a band, and reliability curves."""
+"""Charts as SVG, without further packages: bars, lines with a band, reliability curves, and points against a cost."""
 
 from __future__ import annotations
 
@@ -119,4 +119,43 @@ def reliability(title: str, series: Mapping[str, Sequence[tuple[float, float]]])
         key = f'x1="{left + side + 24}" y1="{y - 4}" x2="{left + side + 52}" y2="{y - 4}"'
         out.append(f'<line {key} stroke="{colour}" stroke-width="2.5"{dashes}/>')
         out.append(f'<text x="{left + side + 60}" y="{y}" fill="#222222">{escape(name)}</text>')
+    return "\n".join([*out, "</svg>"]) + "\n"
+
+
+def against_cost(title: str, series: Mapping[str, Sequence[tuple[float, float, str]]], cost: str) -> str:
+    """Draw values in percent over what they cost; each point has its name beside it."""
+    width, height, left, above, below = _WIDTH, 380, 56, 62, 48
+    points = [point for line in series.values() for point in line]
+    most = max(x for x, _, _ in points) * 1.12
+    low = 5 * (int(min(y for _, y, _ in points)) // 5)
+    high = low + max(10, 5 * (int(max(y for _, y, _ in points) - low) // 5 + 1))
+
+    def at(x: float, y: float) -> tuple[float, float]:
+        return (
+            left + (width - left - 24) * x / most,
+            height - below - (height - above - below) * (y - low) / (high - low),
+        )
+
+    out = _header(title, height)
+    for value in range(low, high + 1, 5):
+        y = at(0, value)[1]
+        out.append(f'<line x1="{left}" y1="{y:.1f}" x2="{width - 24}" y2="{y:.1f}" stroke="#dddddd"/>')
+        out.append(f'<text x="{left - 8}" y="{y + 4:.1f}" text-anchor="end" fill="#444444">{value}%</text>')
+    for part in range(5):
+        x = at(most * part / 4, low)[0]
+        label = f"{most * part / 4:.1f}"
+        out.append(f'<text x="{x:.1f}" y="{height - below + 18}" text-anchor="middle" fill="#444444">{label}</text>')
+    out.append(f'<text x="{width - 24}" y="{height - 12}" text-anchor="end" fill="#444444">{escape(cost)}</text>')
+    legend = left
+    for number, (name, line) in enumerate(series.items()):
+        colour = COLOURS[number % len(COLOURS)]
+        places = [at(x, y) for x, y, _ in line]
+        joined = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+        out.append(f'<polyline points="{joined}" fill="none" stroke="{colour}" stroke-width="2"/>')
+        for (x, y), (_, _, label) in zip(places, line, strict=True):
+            out.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{colour}"/>')
+            out.append(f'<text x="{x:.1f}" y="{y - 8:.1f}" text-anchor="middle" fill="#444444">{escape(label)}</text>')
+        out.append(f'<rect x="{legend}" y="34" width="11" height="11" fill="{colour}"/>')
+        out.append(f'<text x="{legend + 16}" y="44" fill="#222222">{escape(name)}</text>')
+        legend += 40 + 7 * len(name)
     return "\n".join([*out, "</svg>"]) + "\n"

@@ -100,6 +100,44 @@ async def calibration(
 
 
 @store_command
+async def candidates(
+    call: Invocation,
+    data: Data = DATA,
+    embedder: Model = "static",
+    cases: Only = None,
+    every: Annotated[int, typer.Option(min=1, help="Ask only each so manieth question, for a quick look.")] = 1,
+    out: Out = None,
+) -> None:
+    """LoCoMo: what the small reranker brings and costs by the number of candidates that it compares."""
+    from benchmarks import candidates as benchmark
+    from benchmarks import charts
+    from benchmarks import report as results
+    from benchmarks.sets import SETS
+    from longmind.models import small_models
+
+    if small_models.missing():
+        raise typer.BadParameter('The reranker is not installed: pip install "longmind[models]".')
+    began, chosen = time.perf_counter(), list(SETS["locomo"].cases(data))[:cases]
+    async with _store(call, embedder) as longmind:
+        with _progress(call, "Asking") as progress:
+            rows = await benchmark.measure(longmind, chosen, every, longmind.settings.rerank_ms, progress)
+    title = f"Recall by the number of candidates that are compared ({embedder}, {_backend(call)})"
+    result = {
+        **_about(call, title, embedder, began),
+        "rows": [dict(zip(benchmark.HEAD, row.shown(), strict=True)) for row in rows],
+    }
+    if out is not None:
+        read = [row for row in rows if row.candidates.isdigit()]
+        series = {
+            "R@5": [(row.milliseconds, row.five, row.candidates) for row in read],
+            "R@10": [(row.milliseconds, row.ten, row.candidates) for row in read],
+        }
+        chart = charts.against_cost(title, series, "CPU milliseconds of a recall, texts read before")
+        results.write(out, f"candidates-{embedder}-{_backend(call)}", result, chart)
+    call.answer(result, lambda: _show(title, benchmark.HEAD, [row.shown() for row in rows]))
+
+
+@store_command
 async def answers(
     call: Invocation,
     data: Data = DATA,
@@ -532,6 +570,7 @@ for _command in (
     context,
     locomo,
     calibration,
+    candidates,
     answers,
     beam,
     facts,

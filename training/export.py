@@ -2,7 +2,7 @@
 
     python -m training.export reranker OUT/matcher6 [--extra FILE.json]
 
-Writes into the weights of ``longmind-models`` and brings their manifest up to date; prints what a pair costs.
+Writes into the weights of ``longmind-models`` and brings their manifest up to date; prints what 100 pieces cost.
 Numbers in ``--extra``, such as thresholds, are stored with the ends.
 """
 
@@ -81,8 +81,8 @@ def write_manifest() -> None:
     (WEIGHTS / "manifest.json").write_text(json.dumps({"files": sums}, indent=1) + "\n")
 
 
-def pair_cost(name: str, pieces: int = 100, rounds: int = 40) -> float:
-    """Return the CPU milliseconds that a model takes for one pair of so many pieces, on one thread."""
+def reading_cost(name: str, pieces: int = 100, rounds: int = 40) -> float:
+    """Return the CPU milliseconds that a model takes for one text of so many pieces, on one thread."""
     from longmind.models import small_models
 
     model = small_models.load(name)  # type: ignore[arg-type]
@@ -115,7 +115,7 @@ def main() -> None:
     np.savez(WEIGHTS / f"{call.name}.npz", **ends)
     write_manifest()
     sys.stdout.write(f"{target.name}: {layers} layers, {target.stat().st_size / 1e6:.1f} MB\n")
-    sys.stdout.write(f"a pair of 100 pieces: {pair_cost(call.name):.1f} ms of CPU\n")
+    sys.stdout.write(f"100 pieces: {reading_cost(call.name):.1f} ms of CPU\n")
 
 
 if __name__ == "__main__":

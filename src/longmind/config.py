@@ -53,8 +53,8 @@ class Settings(Model):
     Without one everything works by rules."""
     model_key: SecretStr | None = None
     rerank_ms: Annotated[float, Field(ge=0, le=10_000)] = 60.0
-    """CPU time in milliseconds that a recall may spend on the reranker of ``longmind-models``, if it is installed;
-    recalls at the same time share it. 0 turns it off."""
+    """CPU time in milliseconds that a recall may spend on texts that the reranker of ``longmind-models``, if it is
+    installed, has not read yet; recalls at the same time share it. 0 turns the reranker off."""
     otel: bool = False
     """Give spans and metrics to the application's OpenTelemetry."""
     view_mb: Annotated[int, Field(ge=1)] = 256

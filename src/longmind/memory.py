@@ -326,7 +326,11 @@ class Longmind:
         if subject == "user":
             self.agent("erasure", name)
         scoped = self.agent("erasure", tenant=scope.tenant).scoped
-        return await Erasure(scoped, subject, name).run()
+        try:
+            return await Erasure(scoped, subject, name).run()
+        finally:
+            if self._recaller is not None:
+                self._recaller.forget_texts()
 
     async def check(self) -> list[str]:
         """What is wrong with the store, one line each with what to do; empty when all is well."""

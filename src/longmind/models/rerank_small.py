@@ -4,9 +4,9 @@ Questions and texts are read apart from each other. Each word piece of a text ge
 and what was said before and after. These vectors are kept, so that a text is read once and a question costs one reading
 of itself. The number of a text is a mean over the pieces of the question of the best match among those of the text.
 
-What has not been read yet is read within the budget, the best candidates first. What a piece costs is measured once,
-when the model is loaded. Questions that are asked at the same time share the budget: under load fewer new texts are
-read, and nobody waits for the others.
+What has not been read yet is read within the budget, the best candidates first; what is left over then is read while
+nothing is asked. What a piece costs is measured once, when the model is loaded. Questions that are asked at the same
+time share the budget: under load fewer new texts are read, and nobody waits for the others.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
+import math
 import threading
 import time
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -37,6 +38,10 @@ LONG, MOST_LONG = 60, 20
 texts, and of a long one it reads a passage."""
 KEPT_BYTES = 64 << 20
 """The most memory for vectors of texts in one process; those that were not used for longest go first."""
+MOST_WAITING = 240
+"""The most texts that wait to be read while nothing is asked; the oldest are dropped."""
+PAUSE = 0.02
+"""Seconds between two looks whether something is still being asked."""
 MEASURED = 64
 READ_CHARACTERS = 6_000
 _ENTRY_BYTES = 200
@@ -110,6 +115,11 @@ class KeptTexts:
     def __len__(self) -> int:
         return len(self._kept)
 
+    def clear(self) -> None:
+        with self._lock:
+            self._kept.clear()
+            self._bytes = 0
+
     def get(self, key: bytes) -> TextVectors | TextPieces | None:
         with self._lock:
             found = self._kept.get(key)
@@ -132,25 +142,65 @@ class SmallReranker:
 
     name = "longmind-models/reranker"
 
-    def __init__(self, budget_ms: float = 60.0, kept: KeptTexts | None = None) -> None:
-        self._budget = budget_ms / 1_000
+    def __init__(self, budget_ms: float = 60.0, kept: KeptTexts | None = None, most: int = MOST) -> None:
+        self._budget, self._most = budget_ms / 1_000, most
         self._kept = KeptTexts() if kept is None else kept
         self._model: SmallModel | None = None
         self._piece_seconds = 0.0
         self._questions = 0
         """How many questions are being read for."""
+        self._waiting: deque[tuple[str, TextInContext]] = deque(maxlen=MOST_WAITING)
+        """Texts that were left over, each with its question."""
+        self._reading: asyncio.Task[None] | None = None
 
     async def depth(self) -> int:
         """Return how many candidates are compared."""
-        return MOST
+        return self._most
 
     async def read(self, question: str, texts: Sequence[TextInContext]) -> Reranked:
         """Return the numbers of texts: of those that were read before, and of the first others that fit the budget."""
+        compared = texts[: self._most]
         self._questions += 1
         try:
-            return await asyncio.to_thread(self._read, question, texts[:MOST], self._questions)
+            result = await asyncio.to_thread(self._read, question, compared, self._questions)
         finally:
             self._questions -= 1
+        left = [text for text, number in zip(compared, result.numbers, strict=False) if number is None]
+        if left:
+            self._waiting.extend((question, text) for text in reversed(left))
+            if self._reading is None or self._reading.done():
+                self._reading = asyncio.create_task(self._read_waiting())
+        return result
+
+    async def close(self) -> None:
+        """Stop to read what waits. A question asked later starts anew."""
+        reading, self._reading = self._reading, None
+        self._waiting.clear()
+        if reading is not None and reading.get_loop() is asyncio.get_running_loop():
+            reading.cancel()
+            await asyncio.gather(reading, return_exceptions=True)
+
+    def forget(self) -> None:
+        """Let go of everything that was read: something was erased."""
+        self._waiting.clear()
+        self._kept.clear()
+
+    async def _read_waiting(self) -> None:
+        """Read what was left over, the newest question and its best candidates first, while nothing is asked."""
+        while self._waiting:
+            if self._questions:
+                await asyncio.sleep(PAUSE)
+                continue
+            question, text = self._waiting.pop()
+            try:
+                await asyncio.to_thread(self._read_one, question, text)
+            except ModelError as error:
+                self._waiting.clear()
+                log.warning("The reranker reads no further ahead. %s", error.message)
+
+    def _read_one(self, question: str, text: TextInContext) -> None:
+        model = self._load()
+        self._vectors(model, model.pieces([question])[0].ids, text, math.inf)
 
     def _read(self, question: str, texts: Sequence[TextInContext], questions: int) -> Reranked:
         model = self._load()

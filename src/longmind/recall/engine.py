@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from longmind.clock import Clock
 from longmind.errors import InvalidInput
 from longmind.kinds import SAID
+from longmind.models.rerank_small import SmallReranker
 from longmind.recall import anchors, arms, budget, fusion, knowledge, policy
 from longmind.recall.allowed import allowed_now
 from longmind.recall.beside import BESIDE, recent_texts, repeating, said_beside, weighted_terms, without_recent
@@ -232,7 +233,14 @@ class Recaller:
 
     async def close(self) -> None:
         self._shared.close()
+        if isinstance(self.reranker, SmallReranker):
+            await self.reranker.close()
         await self.flush()
+
+    def forget_texts(self) -> None:
+        """Let go of what was kept of texts: something was erased."""
+        if isinstance(self.reranker, SmallReranker):
+            self.reranker.forget()
 
     # -- the steps of a recall -----------------------------------------------------------------------------------
 

@@ -78,13 +78,13 @@ SCALE = 4.0
 def new_order(scores: Sequence[float], read: Reranked) -> list[int]:
     """Return the places of the first candidates, as many as there are numbers, the best first by both scores.
 
-    ``scores`` are those of the arms, the best first. A candidate that was not read counts like the middle one of those
-    that were. The weight was chosen by ``python -m training.weigh``.
+    ``scores`` are those of the arms, the best first. A candidate that was not read counts like one that a quarter of
+    those that were read fall below. The weight was chosen by ``python -m training.weigh``.
     """
     known = sorted(number for number in read.numbers if number is not None)
     if not known:
         return list(range(len(read.numbers)))
-    best, middle = max(scores[0], 1e-9), known[len(known) // 2]
-    numbers = [middle if number is None else number for number in read.numbers]
+    best, unread = max(scores[0], 1e-9), known[len(known) // 4]
+    numbers = [unread if number is None else number for number in read.numbers]
     total = [score / best + WEIGHT * number / SCALE for score, number in zip(scores, numbers, strict=False)]
     return sorted(range(len(total)), key=lambda place: -total[place])

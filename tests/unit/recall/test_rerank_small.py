@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -40,11 +41,18 @@ def test_the_order_has_every_candidate_once(candidates):
 def test_a_better_number_moves_a_candidate_up_and_one_that_was_not_read_is_between():
     assert new_order([1.0, 0.9], Reranked([-4.0, 4.0], [20, 20])) == [1, 0]
     assert new_order([1.0, 0.9], Reranked([-8.0, -8.5], [20, 20])) == [0, 1]
-    assert new_order([1.0, 0.99, 0.98, 0.97], Reranked([-6.0, None, 6.0, 0.0], [20, 20, 20])) == [2, 1, 3, 0]
+    read = Reranked([-6.0, None, 6.0, 0.0, -1.0], [20, 20, 20, 20])
+    assert new_order([1.0, 0.99, 0.98, 0.97, 0.5], read) == [2, 3, 1, 0, 4]
 
 
 def _cats(count: int) -> list[TextInContext]:
     return [TextInContext(f"user: I have {n} cats and a garden with tall trees.") for n in range(count)]
+
+
+async def _until(holds: Callable[[], bool]) -> None:
+    async with asyncio.timeout(60):
+        while not holds():  # noqa: ASYNC110 - the reader has no event to wait for
+            await asyncio.sleep(0.01)
 
 
 def _read(result: Reranked) -> int:
@@ -65,12 +73,46 @@ async def test_a_budget_bounds_what_is_read_anew_and_what_was_read_costs_nothing
 
 
 @installed
-async def test_with_every_question_more_of_its_candidates_are_read():
-    reranker, texts = SmallReranker(25), _cats(MOST)
-    counts = [_read(await reranker.read("How many cats?", texts)) for _ in range(60)]
-    assert 0 < counts[0] < MOST
-    assert counts == sorted(counts)
-    assert counts[-1] == MOST
+async def test_what_a_question_leaves_over_is_read_while_nothing_is_asked():
+    kept = KeptTexts()
+    reranker, texts = SmallReranker(25, kept), _cats(MOST)
+    first = await reranker.read("How many cats?", texts)
+    assert 0 < _read(first) < MOST
+    await _until(lambda: len(kept) == MOST)
+    second = await SmallReranker(0.001, kept).read("How many cats?", texts)
+    assert _read(second) == MOST
+    assert [number for number in first.numbers if number is not None] == second.numbers[: _read(first)]
+    await reranker.close()
+
+
+@installed
+async def test_closing_and_erasing_stop_what_waits():
+    kept = KeptTexts()
+    reranker = SmallReranker(0.001, kept)
+    await reranker.read("How many cats?", _cats(MOST))
+    await reranker.close()
+    count = len(kept)
+    await asyncio.sleep(0.1)
+    assert count <= len(kept) <= count + 1  # one may have been under way
+    await reranker.read("How many cats?", _cats(MOST))  # it goes on after that
+    await _until(lambda: len(kept) > 0)
+    reranker.forget()
+    await reranker.close()
+    assert len(kept) <= 1
+
+
+@installed
+async def test_an_erasure_leaves_nothing_that_was_read():
+    async with Longmind.open("memory:", settings=Settings(rerank_ms=60)) as longmind:
+        mem = longmind.agent("a", "ana")
+        for n in range(6):
+            await mem.remember(f"I have {n} cats and a garden with tall trees.")
+        await mem.recall("How many cats?")
+        reranker = (await longmind.recaller()).reranker
+        assert isinstance(reranker, SmallReranker)
+        assert len(reranker._kept) > 0
+        await longmind.erase_user("ana")
+        assert len(reranker._kept) == 0
 
 
 @installed
