@@ -58,6 +58,12 @@ _LASTING = timedelta(days=366)
 """What is said to last longer than this is no short stay."""
 _MOVES = frozenset({"lives_in", "works_at", "works_as", "works_in", "studied_at"})
 """Relations in which one state follows another, so that an old date says nothing of today."""
+_AS_IT_WERE = re.compile(
+    r"\b(?:basically|practically|virtually|essentially|pretty much|more or less|sort of|kind of)"
+    r"(?:\s+(?:live|work|study|an?|the|at|in|as|for))*\s+$",
+    re.IGNORECASE,
+)
+"""Whoever is basically a taxi driver is none."""
 
 
 def apply_claim(claim: StatedClaim, text: str, speaker: str | None, said_at: datetime) -> Claim | Refused:
@@ -80,10 +86,13 @@ def apply_claim(claim: StatedClaim, text: str, speaker: str | None, said_at: dat
 def settled_status(claim: StatedClaim, text: str, said_at: datetime) -> Status:
     """Return a claim's status, corrected by the time it names, since dates are read better by rules.
 
-    A stay of some weeks is temporary, and what has a date before today is not to come, however sure the model is.
+    A stay of some weeks is temporary, and what has a date before today is not to come, however sure the model is. A
+    home or a job "as it were" is a figure of speech.
     """
     if claim.relation not in _MOVES or claim.status not in ("current", "planned"):
         return claim.status
+    if _AS_IT_WERE.search(text[: claim.object[0]]):
+        return "hypothetical"
     if claim.status == "planned":
         time = _time(claim, text, said_at)
         over = time is not None and time.start is not None and said_at - time.start > _DAY

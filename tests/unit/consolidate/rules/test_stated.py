@@ -224,3 +224,21 @@ def test_both_may_end_it_in_other_words() -> None:
     text = "I don't like coffee anymore."
     claims = merged(text, stated(text, "dislikes", "coffee", "ended")).claims
     assert [(claim.predicate, claim.ended, claim.certain) for claim in claims] == [("likes", True, True)]
+
+
+@pytest.mark.parametrize(
+    ("text", "relation", "object"),
+    [
+        ("With three kids I'm basically a taxi driver.", "works_as", "taxi driver"),
+        ("I practically live at the office these days.", "lives_in", "office"),
+        ("I'm pretty much in Porto every weekend.", "lives_in", "Porto"),
+    ],
+)
+def test_a_home_or_a_job_as_it_were_is_a_figure_of_speech(text: str, relation: str, object: str) -> None:
+    assert isinstance(applied(text, relation, object), Refused)
+
+
+def test_the_same_words_elsewhere_change_nothing() -> None:
+    claim = applied("I'm a taxi driver, basically since May.", "works_as", "taxi driver")
+    assert isinstance(claim, Claim)
+    assert claim.predicate == "works as"
