@@ -18,8 +18,8 @@ ASKED = Path(__file__).parent / "claims" / "asked"
 def read_asked(path: Path) -> Iterator[tuple[tuple[int, ...], str]]:
     """Yield the questions of a file with the numbers of the turns that answer each."""
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-        turns, bar, question = line.partition("|")
-        if not bar or not question.strip():
+        turns, _, question = line.partition("|")
+        if not question.strip() or not all(turn.strip().isdecimal() for turn in turns.split(",")):
             raise ValueError(f"{path.name}, line {number}: not numbers, a bar and a question: {line!r}")
         yield tuple(int(turn) for turn in turns.split(",")), question.strip()
 
