@@ -13,7 +13,7 @@ UNSAID: dict[str, tuple[str, ...]] = {
     "the server makes it": ("[Cc]ursor",),
     "a text whose content has a format of its own": (
         "Invalid JSON",
-        "is not JSON",
+        "is not (JSON|a JSON object)",
         "The export was cut short",
         "Input should be a valid datetime",
     ),
@@ -42,6 +42,7 @@ UNSAID: dict[str, tuple[str, ...]] = {
         "cannot have a key",
         "A key is for one memory",
         "twice in the batch",
+        "is given twice, in the filter and beside it",
         "depth must be from 1 to 8",
         "The filter is not usable: metadata",
     ),

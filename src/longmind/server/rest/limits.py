@@ -35,6 +35,7 @@ _LINE: Json = {"pattern": VISIBLE, "minLength": 1, "maxLength": 2_000}
 _PLAIN: Json = {"pattern": r"^[^\u0000]*$"}
 _WORDS = r"[^\u0000-\u0008\u000e-\u001b\u007f]*"
 _PREDICATE: Json = {"pattern": rf"^{_WORDS}[^\s_\u0085{_CONTROL}]{_WORDS}$", "maxLength": 80}
+_PREDICATE_OR_NONE: Json = {**_PREDICATE, "pattern": rf"^$|{_PREDICATE['pattern']}"}
 _BEGINS: Json = {"enum": ["proposed", "active", "blocked"]}
 _CONCEPT: Json = {"pattern": rf"^{_WORDS}[^\s\u0085{_CONTROL}]{_WORDS}$"}
 
@@ -81,6 +82,7 @@ OF_ONE: Mapping[str, Mapping[str, Json]] = {
     "episodes.start": {"title": {**_LINE, "maxLength": 500}, "type": _NAME, "parent": _ID},
     "episodes.timeline": {"limit": _POSITIVE},
     "facts.about": {"concept": _CONCEPT},
+    "facts.declare": {"inverse": _PREDICATE_OR_NONE},
     "facts.define": {"category": _NAME},
     "facts.export": {"concept": _CONCEPT, "depth": {}, "limit": {}},
     "facts.graph": {"limit": {}},
@@ -88,7 +90,7 @@ OF_ONE: Mapping[str, Mapping[str, Json]] = {
     "facts.holds": {"subject": _CONCEPT, "predicate": _PREDICATE},
     "facts.know": {"subject": _CONCEPT, "predicate": _PREDICATE},
     "facts.learn": {"subject": _CONCEPT, "predicate": _PREDICATE},
-    "facts.list": {"predicate": {**_PREDICATE, "pattern": rf"^$|{_PREDICATE['pattern']}"}},
+    "facts.list": {"predicate": _PREDICATE_OR_NONE},
     "facts.neighbourhood": {"concept": _CONCEPT, "limit": {}},
     "facts.path": {"start": _CONCEPT, "end": _CONCEPT},
     "facts.relate": {"subject": _CONCEPT, "predicate": _PREDICATE, "object": _CONCEPT},
@@ -114,6 +116,7 @@ OF_ONE: Mapping[str, Mapping[str, Json]] = {
         "confidence": {"exclusiveMinimum": 0, "maximum": 1},
         "count": _POSITIVE,
     },
+    "memories.remember": {"key": _NAME},
     "recall.recall": {"kinds": _each(_KIND)},
     "shared.propose": {"candidate": _LINE},
     "shared.search": {"k": _POSITIVE},
