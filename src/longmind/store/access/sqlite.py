@@ -20,6 +20,7 @@ from longmind.security.audit import AuditEvent, AuditHead, StoredLine, chain
 from longmind.security.keys import ApiKey
 from longmind.store.access.rows import FILTERS, key_of
 from longmind.store.sql import load
+from longmind.store.sqlite.connect import patiently
 from longmind.store.sqlite.failures import closed, translate
 
 T = TypeVar("T")
@@ -36,7 +37,7 @@ class SqliteAccessStore:
 
     def __init__(self, path: str, *, busy_seconds: float = 30.0) -> None:
         self._path = path
-        self._busy_ms = int(busy_seconds * 1000)
+        self._busy_seconds = busy_seconds
         self._turn = threading.Lock()
         self._open: apsw.Connection | None = None
         self._closed = False
@@ -157,17 +158,27 @@ class SqliteAccessStore:
             self._open = self._connect()
         return self._open
 
+    @staticmethod
+    def _is_foreign(connection: apsw.Connection) -> bool:
+        """Whether another program made the file; both numbers are of one moment, as another process may make it now."""
+        connection.execute("BEGIN")
+        try:
+            known, version = connection.pragma("application_id"), connection.pragma("schema_version")
+        finally:
+            connection.execute("ROLLBACK")
+        return known not in (0, APPLICATION_ID) or (known == 0 and bool(version))
+
     def _connect(self) -> apsw.Connection:
         if self._path != ":memory:":
             create_folder(Path(self._path).parent)
             create_file(self._path)
         connection = apsw.Connection(self._path)
         try:
-            connection.set_busy_timeout(self._busy_ms)
-            known = connection.pragma("application_id")
-            if known not in (0, APPLICATION_ID) or (known == 0 and connection.pragma("schema_version")):
+            connection.set_busy_timeout(int(self._busy_seconds * 1000))
+            if patiently(self._busy_seconds, lambda: self._is_foreign(connection)):
                 raise ForeignStore(f"{self._path} is another program's file; it was left as it is.")
-            connection.pragma("journal_mode", "wal")
+            # who opens a new file first turns its log on, and SQLite itself does not wait for that
+            patiently(self._busy_seconds, lambda: connection.pragma("journal_mode", "wal"))
             connection.pragma("synchronous", "FULL")
             connection.execute("BEGIN IMMEDIATE")
             connection.pragma("application_id", APPLICATION_ID)

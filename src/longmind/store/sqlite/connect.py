@@ -126,7 +126,7 @@ def prepare(target: Target) -> None:
 
 def _bring_up_to_date(connection: apsw.Connection, target: Target) -> None:
     if _missing_schema(connection, target.path):
-        patiently(target, lambda: connection.pragma("journal_mode", "WAL"))
+        patiently(target.busy_timeout_s, lambda: connection.pragma("journal_mode", "WAL"))
         connection.pragma("synchronous", target.synchronous)
         with_lock(connection, target)
         try:
@@ -142,7 +142,7 @@ def _bring_up_to_date(connection: apsw.Connection, target: Target) -> None:
 
 def _missing_schema(connection: apsw.Connection, path: str) -> bool:
     """Return whether migrations are missing. Raise if the file belongs to another program or a newer version."""
-    application, version = connection.pragma("application_id"), connection.pragma("user_version")
+    application, version, tables = _told_by_file(connection)
     if application == APPLICATION_ID:
         if version > SCHEMA_VERSION:
             raise SchemaTooNew(
@@ -151,7 +151,7 @@ def _missing_schema(connection: apsw.Connection, path: str) -> bool:
                 path=path,
             )
         return bool(version < SCHEMA_VERSION)
-    if application or version or connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone():
+    if application or version or tables:
         raise ForeignStore(
             f"{path} is a database of another program. It was left as it is.",
             hint="Give the path of a Longmind store, or of a file that does not exist yet.",
@@ -160,17 +160,33 @@ def _missing_schema(connection: apsw.Connection, path: str) -> bool:
     return True
 
 
+def _told_by_file(connection: apsw.Connection) -> tuple[int, int, bool]:
+    """Return the file's application, its version and whether it has tables, as of one moment.
+
+    Another process may be creating it: read one after another, they could be from before and after that.
+    """
+    began = not connection.in_transaction
+    if began:
+        connection.execute("BEGIN")
+    try:
+        tables = connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchone() is not None
+        return connection.pragma("application_id"), connection.pragma("user_version"), tables
+    finally:
+        if began:
+            connection.execute("ROLLBACK")
+
+
 def with_lock(connection: apsw.Connection, target: Target) -> None:
     """Begin a write transaction, waiting for the file's lock up to the timeout."""
     try:
         connection.execute("BEGIN IMMEDIATE")
     except apsw.BusyError:
-        patiently(target, lambda: connection.execute("BEGIN IMMEDIATE"))
+        patiently(target.busy_timeout_s, lambda: connection.execute("BEGIN IMMEDIATE"))
 
 
-def patiently(target: Target, work: Callable[[], T]) -> T:
+def patiently(seconds: float, work: Callable[[], T]) -> T:
     """Retry until the file is free. SQLite's own wait sleeps up to 0.1 s at a time and starves beside a busy writer."""
-    until = time.monotonic() + target.busy_timeout_s
+    until = time.monotonic() + seconds
     pause = 0.0002
     while True:
         try:

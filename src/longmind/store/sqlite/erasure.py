@@ -65,8 +65,8 @@ def scrub(target: Target) -> Scrubbed:
         try:
             connection.pragma("secure_delete", "ON")
             connection.pragma("temp_store", "FILE")  # the copy may be larger than the memory
-            patiently(target, lambda: connection.execute("VACUUM"))
-            patiently(target, lambda: connection.execute(QUERIES["debt_clear"], ("pages",)))
+            patiently(target.busy_timeout_s, lambda: connection.execute("VACUUM"))
+            patiently(target.busy_timeout_s, lambda: connection.execute(QUERIES["debt_clear"], ("pages",)))
             emptied = remove_remnants(connection)
         finally:
             connection.close()
