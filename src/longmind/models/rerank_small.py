@@ -250,13 +250,13 @@ class SmallReranker:
         if self._model is None:
             model = small_models.load("reranker")
             ids = list(range(2_000, 2_000 + MEASURED))
-            model.encode(ids, 8)
+            _text(model, ids, 8, MEASURED)
             times = []
             for _ in range(5):
                 began = time.thread_time()
-                model.encode(ids, 8)
+                _text(model, ids, 8, MEASURED)
                 times.append(time.thread_time() - began)
-            self._piece_seconds = max(min(times), 1e-6) / MEASURED
+            self._piece_seconds = max(sorted(times)[2], 1e-6) / MEASURED
             self._model = model
         return self._model
 
