@@ -111,6 +111,8 @@ class KeptTexts:
         self._most, self._bytes = most_bytes, 0
         self._kept: OrderedDict[bytes, TextVectors | TextPieces] = OrderedDict()
         self._lock = threading.Lock()
+        self.cleared = 0
+        """How often everything was let go of: what was begun before that is not kept."""
 
     def __len__(self) -> int:
         return len(self._kept)
@@ -119,6 +121,7 @@ class KeptTexts:
         with self._lock:
             self._kept.clear()
             self._bytes = 0
+            self.cleared += 1
 
     def get(self, key: bytes) -> TextVectors | TextPieces | None:
         with self._lock:
@@ -127,9 +130,10 @@ class KeptTexts:
                 self._kept.move_to_end(key)
             return found
 
-    def add(self, key: bytes, text: TextVectors | TextPieces) -> None:
+    def add(self, key: bytes, text: TextVectors | TextPieces, cleared: int) -> None:
+        """Keep what was read, unless everything was let go of since its reading began, when ``cleared`` was read."""
         with self._lock:
-            if key in self._kept:
+            if key in self._kept or cleared != self.cleared:
                 return
             self._kept[key] = text
             self._bytes += text.nbytes + _ENTRY_BYTES
@@ -223,7 +227,7 @@ class SmallReranker:
         self, model: SmallModel, asked: Sequence[int], text: TextInContext, most: float
     ) -> tuple[TextVectors | None, int]:
         """Return the vectors of a text and how many pieces were read for them; none if these are more than ``most``."""
-        key = _digest("\0".join(text))
+        key, cleared = _digest("\0".join(text)), self._kept.cleared
         known = self._kept.get(key)
         if isinstance(known, TextVectors):
             return known, 0
@@ -235,7 +239,7 @@ class SmallReranker:
             pieces = known
         ids, head = text_alone(asked, *pieces)
         if len(pieces.text) > SHIPPED.text:
-            self._kept.add(key, pieces)
+            self._kept.add(key, pieces, cleared)
             key = _digest(repr(ids))
             passage = self._kept.get(key)
             if isinstance(passage, TextVectors):
@@ -243,7 +247,7 @@ class SmallReranker:
         if len(ids) > most:
             return None, 0
         read = _text(model, ids, head, len(pieces.text))
-        self._kept.add(key, read)
+        self._kept.add(key, read, cleared)
         return read, len(ids)
 
     def _load(self) -> SmallModel:
@@ -289,7 +293,7 @@ def _text(model: SmallModel, ids: Sequence[int], head: int, length: int) -> Text
 def _number(question: _Question, text: TextVectors) -> float:
     import numpy as np
 
-    products = (question.vectors @ text.vectors.T.astype(np.float32)) * text.scales
+    products = small_models.product(question.vectors, text.vectors.astype(np.float32)) * text.scales
     best = np.maximum(products.max(axis=1), 0.0)
     return question.factor * float(best @ question.weights) + question.addend
 
