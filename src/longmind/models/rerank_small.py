@@ -131,7 +131,7 @@ class KeptTexts:
             return found
 
     def add(self, key: bytes, text: TextVectors | TextPieces, cleared: int) -> None:
-        """Keep what was read, unless everything was let go of since its reading began, when ``cleared`` was read."""
+        """Keep what was read, unless everything was let go of since it was asked for, when ``cleared`` was read."""
         with self._lock:
             if key in self._kept or cleared != self.cleared:
                 return
@@ -166,7 +166,7 @@ class SmallReranker:
         compared = texts[: self._most]
         self._questions += 1
         try:
-            result = await asyncio.to_thread(self._read, question, compared, self._questions)
+            result = await asyncio.to_thread(self._read, question, compared, self._questions, self._kept.cleared)
         finally:
             self._questions -= 1
         left = [text for text, number in zip(compared, result.numbers, strict=False) if number is None]
@@ -195,18 +195,22 @@ class SmallReranker:
             if self._questions:
                 await asyncio.sleep(PAUSE)
                 continue
-            question, text = self._waiting.pop()
+            cleared, loop = self._kept.cleared, asyncio.get_running_loop()
             try:
-                await asyncio.to_thread(self._read_one, question, text)
+                reading = loop.run_in_executor(None, self._read_one, *self._waiting.pop(), cleared)
+            except RuntimeError:  # the process is ending, and its threads take nothing more
+                return
+            try:
+                await reading
             except ModelError as error:
                 self._waiting.clear()
                 log.warning("The reranker reads no further ahead. %s", error.message)
 
-    def _read_one(self, question: str, text: TextInContext) -> None:
+    def _read_one(self, question: str, text: TextInContext, cleared: int) -> None:
         model = self._load()
-        self._vectors(model, model.pieces([question])[0].ids, text, math.inf)
+        self._vectors(model, model.pieces([question])[0].ids, text, math.inf, cleared)
 
-    def _read(self, question: str, texts: Sequence[TextInContext], questions: int) -> Reranked:
+    def _read(self, question: str, texts: Sequence[TextInContext], questions: int, cleared: int) -> Reranked:
         model = self._load()
         asked_ids = model.pieces([question])[0].ids
         asked = _question(model, asked_ids)
@@ -214,7 +218,7 @@ class SmallReranker:
         numbers: list[float | None] = []
         lengths: list[int] = []
         for text in texts:
-            known, cost = self._vectors(model, asked_ids, text, most)
+            known, cost = self._vectors(model, asked_ids, text, most, cleared)
             most -= cost
             numbers.append(None if known is None else _number(asked, known))
             if known is not None:
@@ -224,10 +228,10 @@ class SmallReranker:
         return Reranked(numbers, lengths)
 
     def _vectors(
-        self, model: SmallModel, asked: Sequence[int], text: TextInContext, most: float
+        self, model: SmallModel, asked: Sequence[int], text: TextInContext, most: float, cleared: int
     ) -> tuple[TextVectors | None, int]:
         """Return the vectors of a text and how many pieces were read for them; none if these are more than ``most``."""
-        key, cleared = _digest("\0".join(text)), self._kept.cleared
+        key = _digest("\0".join(text))
         known = self._kept.get(key)
         if isinstance(known, TextVectors):
             return known, 0
