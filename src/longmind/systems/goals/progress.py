@@ -132,7 +132,8 @@ class ProgressPropagation:
             self._halt(draft)
         for parent in dict.fromkeys((draft.before.parent, draft.after.parent)):
             if parent is not None and _affects_parent(draft):
-                await self._propagate_to(parent, risen=is_open and (draft.new or not was_open))
+                arrives = draft.new or not was_open or parent != draft.before.parent
+                await self._propagate_to(parent, risen=is_open and arrives)
 
     async def _propagate_to(self, parent: str, *, risen: bool) -> None:
         if parent not in self.drafts:

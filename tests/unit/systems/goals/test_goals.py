@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from longmind.errors import Conflict, Forbidden, InvalidInput, NotFound
-from longmind.store.base import Put
+from longmind.store.base import Put, Write
 from longmind.systems.goals import Criterion, GoalMemory
-from longmind.systems.goals.models import GOAL
+from longmind.systems.goals.models import GOAL, Goal
+from longmind.systems.goals.transaction import GoalTransaction
 from longmind.systems.procedural import ProceduralMemory, ToolRegistry
 from longmind.systems.scoped_store import ScopedStore
 from longmind.testing import FakeClock
@@ -367,3 +369,21 @@ async def test_a_goal_that_fails_for_what_blocked_it_says_why(goals: GoalMemory)
     goal = await goals.create("Sing")
     await goals.block(goal.id, "No voice")
     assert (await goals.fail(goal.id, "No voice")).why == "No voice"
+
+
+async def test_a_goal_is_not_moved_under_one_that_is_given_up_meanwhile(
+    goals: GoalMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    top, other = await goals.create("Build a shed"), await goals.create("Buy wood")
+    moved = GoalTransaction.moved
+
+    async def overtaken(self: GoalTransaction, goal: Goal, parent: str | None) -> Sequence[Write]:
+        links = await moved(self, goal, parent)
+        monkeypatch.setattr(GoalTransaction, "moved", moved)
+        await goals.fail(top.id, "No room")
+        return links
+
+    monkeypatch.setattr(GoalTransaction, "moved", overtaken)
+    with pytest.raises(Conflict):
+        await goals.update(other.id, parent=top.id)
+    assert (await goals.get(other.id)).parent is None
