@@ -14,7 +14,8 @@ from typing import NamedTuple
 from benchmarks.cases import Case
 from benchmarks.quality import Progress, load, recalled_labels, share
 from longmind.memory import AgentMemory, Longmind
-from longmind.models.rerank_small import KeptTexts, SmallReranker
+from longmind.models.kept_texts import KeptTexts
+from longmind.models.rerank_small import SmallReranker
 from longmind.recall.engine import Recaller
 
 NUMBERS = (0, 10, 20, 30, 60)

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import sys
 import time
 from pathlib import Path
@@ -26,6 +25,7 @@ from torch.nn import functional
 
 from longmind.models import rerank_pairs as pairs
 from training.bert import WIDTH, Bert, unpack
+from training.listwise import Loss, train_by_lists
 from training.rerank import Reranker, score_all
 from training.texts import (
     HELD_OUT,
@@ -33,8 +33,6 @@ from training.texts import (
     Questions,
     Texts,
     batch,
-    batches_by_length,
-    epoch_lists,
     first_of_list,
     load_state,
     make_texts,
@@ -116,66 +114,25 @@ def asked_batch(questions: Questions, chosen: list[int], device: str) -> tuple[T
     return batch([(row, len(row)) for row in rows], device)
 
 
-def train(
-    model: Matcher,
-    questions: Questions,
-    chosen: np.ndarray,
-    made: Texts,
-    taught: Tensor,
-    kept: np.ndarray,
-    shares: np.ndarray,
-    device: str,
-    call: argparse.Namespace,
-) -> list[dict[str, float]]:
-    """Teach a student until its time is over; the rate follows the clock."""
-    trained = [p for p in model.parameters() if p.requires_grad]
-    groups = [
-        {"params": [p for p in trained if p.ndim > 1], "weight_decay": 0.01},
-        {"params": [p for p in trained if p.ndim <= 1], "weight_decay": 0.0},
-    ]
-    optimizer = torch.optim.AdamW(groups, lr=call.rate, betas=(0.9, 0.98))
-    chance, began, step, curve, losses = np.random.default_rng(3), time.time(), 0, [], []
-    progress, epoch = 0.0, 0
-    lengths = made.lengths.cpu().numpy()
-    while progress < 1:
-        lists, asked = epoch_lists(made, kept, shares, LIST, chance)
-        for part in batches_by_length(made, lengths, lists, call.lists, chance):
-            progress = (time.time() - began) / (60 * call.minutes)
-            if progress >= 1 or (call.tiny and step >= 6):
-                progress = 1.0
-                break
-            model.train()
-            rows = torch.from_numpy(lists[part]).to(device)
-            for entry in optimizer.param_groups:
-                entry["lr"] = (
-                    call.rate * min(1.0, progress / 0.05 + 0.01) * max(0.01, 0.5 * (1 + math.cos(math.pi * progress)))
-                )
-            with torch.autocast(device, dtype=torch.bfloat16, enabled=device == "cuda"):
-                heard = model.questions(*asked_batch(questions, [int(chosen[q]) for q in asked[part]], device))
-                scores = numbers(*heard, model.texts(*made.batch(rows.flatten())))
-            wanted = taught[rows]
-            right = torch.zeros(len(rows), dtype=torch.long, device=device)
-            divergence = functional.kl_div(
-                functional.log_softmax(scores / TEMPERATURE, 1),
-                functional.softmax(wanted / TEMPERATURE, 1),
-                reduction="batchmean",
-            )
-            # the level of a score tells whether any text answers at all, so it is learnt too
-            level = functional.smooth_l1_loss(scores, wanted.clamp(-8, 8))
-            loss = TEMPERATURE**2 * divergence + 0.3 * functional.cross_entropy(scores, right) + 0.1 * level
-            optimizer.zero_grad(set_to_none=True)
-            loss.backward()
-            nn.utils.clip_grad_norm_(trained, 1.0)
-            optimizer.step()
-            losses.append(loss.detach())
-            step += 1
-            if step % 300 == 0:
-                recent = torch.stack(losses[-300:]).mean().item()
-                curve.append({"step": step, "seconds": round(time.time() - began, 1), "loss": round(recent, 4)})
-                sys.stdout.write(f"  step {step} epoch {epoch} {time.time() - began:.0f} s loss {recent:.4f}\n")
-                sys.stdout.flush()
-        epoch += 1
-    return curve
+def loss_of(model: Matcher, questions: Questions, chosen: np.ndarray, made: Texts, taught: Tensor, device: str) -> Loss:
+    """Return the loss of lists: how far a student is from its teachers, and from what is right."""
+
+    def loss(rows: Tensor, asked: np.ndarray) -> Tensor:
+        with torch.autocast(device, dtype=torch.bfloat16, enabled=device == "cuda"):
+            vectors = model.questions(*asked_batch(questions, [int(chosen[q]) for q in asked], device))
+            scores = numbers(*vectors, model.texts(*made.batch(rows.flatten())))
+        wanted = taught[rows]
+        right = torch.zeros(len(rows), dtype=torch.long, device=device)
+        divergence = functional.kl_div(
+            functional.log_softmax(scores / TEMPERATURE, 1),
+            functional.softmax(wanted / TEMPERATURE, 1),
+            reduction="batchmean",
+        )
+        # the level of a score tells whether any text answers at all, so it is learnt too
+        level = functional.smooth_l1_loss(scores, wanted.clamp(-8, 8))
+        return TEMPERATURE**2 * divergence + 0.3 * functional.cross_entropy(scores, right) + 0.1 * level
+
+    return loss
 
 
 def teacher_scores(prefix: Path, trunk: dict[str, Tensor], made: Texts, device: str, size: int) -> Tensor:
@@ -251,7 +208,8 @@ def main() -> None:
     curves = {}
     for layers in filter(None, call.layers.split(",")):
         student = new_student(int(layers), trunk, call.start, device)
-        curves[layers] = train(student, questions, chosen, made, taught, kept, shares, device, call)
+        loss = loss_of(student, questions, chosen, made, taught, device)
+        curves[layers] = train_by_lists(student, loss, made, kept, shares, LIST, device, call)
         save(student, call.out, f"matcher{layers}")
         tell(f"{layers} layers are trained")
         for name, part in evaluated.items():

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import sys
 import time
 from pathlib import Path
@@ -22,13 +21,12 @@ from torch.nn import functional
 
 from longmind.models import rerank_pairs as pairs
 from training.bert import WIDTH, Bert, unpack
+from training.listwise import Loss, train_by_lists
 from training.texts import (
     HELD_OUT,
     SHARES,
     Questions,
     Texts,
-    batches_by_length,
-    epoch_lists,
     first_of_list,
     make_texts,
     save,
@@ -61,47 +59,15 @@ def score_all(model: Reranker, made: Texts, device: str, size: int) -> Tensor:
     return scores
 
 
-def train(
-    model: Reranker, made: Texts, kept: np.ndarray, shares: np.ndarray, device: str, call: argparse.Namespace
-) -> list[dict[str, float]]:
-    """Train until the time is over; the rate follows the clock."""
-    trained = [p for p in model.parameters() if p.requires_grad]
-    groups = [
-        {"params": [p for p in trained if p.ndim > 1], "weight_decay": 0.01},
-        {"params": [p for p in trained if p.ndim <= 1], "weight_decay": 0.0},
-    ]
-    optimizer = torch.optim.AdamW(groups, lr=call.rate, betas=(0.9, 0.98))
-    chance, began, step, curve, losses = np.random.default_rng(call.seed), time.time(), 0, [], []
-    progress, epoch, lengths = 0.0, 0, made.lengths.cpu().numpy()
-    while progress < 1:
-        lists, _ = epoch_lists(made, kept, shares, LIST, chance)
-        for part in batches_by_length(made, lengths, lists, call.lists, chance):
-            progress = (time.time() - began) / (60 * call.minutes)
-            if progress >= 1 or (call.tiny and step >= 6):
-                progress = 1.0
-                break
-            model.train()
-            rows = torch.from_numpy(lists[part]).to(device)
-            for entry in optimizer.param_groups:
-                entry["lr"] = (
-                    call.rate * min(1.0, progress / 0.06 + 0.01) * max(0.02, 0.5 * (1 + math.cos(math.pi * progress)))
-                )
-            with torch.autocast(device, dtype=torch.bfloat16, enabled=device == "cuda"):
-                scores = model(*made.batch(rows.flatten())).float().view(len(rows), LIST)
-            loss = functional.cross_entropy(scores, torch.zeros(len(rows), dtype=torch.long, device=device))
-            optimizer.zero_grad(set_to_none=True)
-            loss.backward()
-            nn.utils.clip_grad_norm_(trained, 1.0)
-            optimizer.step()
-            losses.append(loss.detach())
-            step += 1
-            if step % 300 == 0:
-                recent = torch.stack(losses[-300:]).mean().item()
-                curve.append({"step": step, "seconds": round(time.time() - began, 1), "loss": round(recent, 4)})
-                sys.stdout.write(f"  step {step} epoch {epoch} {time.time() - began:.0f} s loss {recent:.4f}\n")
-                sys.stdout.flush()
-        epoch += 1
-    return curve
+def loss_of(model: Reranker, made: Texts, device: str) -> Loss:
+    """Return the loss of lists: how little the right text stands out."""
+
+    def loss(rows: Tensor, _: np.ndarray) -> Tensor:
+        with torch.autocast(device, dtype=torch.bfloat16, enabled=device == "cuda"):
+            scores = model(*made.batch(rows.flatten())).float().view(len(rows), LIST)
+        return functional.cross_entropy(scores, torch.zeros(len(rows), dtype=torch.long, device=device))
+
+    return loss
 
 
 def main() -> None:
@@ -129,7 +95,7 @@ def main() -> None:
     shares = np.array([SHARES.get(questions.source(int(chosen[q])), 1.0) for q in kept])
     model = Reranker().to(device)
     model.bert.load_state_dict(unpack(call.prepared / "trunk.npz.xz"))
-    curve = train(model, made, kept, shares, device, call)
+    curve = train_by_lists(model, loss_of(model, made, device), made, kept, shares, LIST, device, call)
     save(model, call.out, "reranker6")
     right = 100 * first_of_list(score_all(model, made, device, 64 if call.tiny else 4096).cpu().numpy(), made, held)
     sys.stdout.write(

@@ -145,7 +145,7 @@ def epoch_lists(
 
 
 def batches_by_length(
-    made: Texts, lengths: np.ndarray, lists: np.ndarray, count: int, chance: np.random.Generator
+    lengths: np.ndarray, lists: np.ndarray, count: int, chance: np.random.Generator
 ) -> list[np.ndarray]:
     """Return batches of lists in random order; lists of about one length share a batch."""
     longest = lengths[lists].max(1)

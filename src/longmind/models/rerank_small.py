@@ -15,20 +15,17 @@ import asyncio
 import hashlib
 import logging
 import math
-import threading
 import time
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from longmind.errors import ModelError
 from longmind.models import small_models
+from longmind.models.kept_texts import KeptTexts, TextPieces, TextVectors
 from longmind.models.rerank_pairs import SHIPPED, asked_alone, text_alone
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from longmind.models.small_models import Floats, SmallModel
 
 MOST = 60
@@ -36,16 +33,14 @@ MOST = 60
 LONG, MOST_LONG = 60, 20
 """Where the middle one of the first texts has more word pieces than this, fewer are compared: it learnt from short
 texts, and of a long one it reads a passage."""
-KEPT_BYTES = 64 << 20
-"""The most memory for vectors of texts in one process; those that were not used for longest go first."""
 MOST_WAITING = 240
 """The most texts that wait to be read while nothing is asked; the oldest are dropped."""
 PAUSE = 0.02
 """Seconds between two looks whether something is still being asked."""
 MEASURED = 64
+"""The word pieces of the text by which the cost of reading is measured."""
 READ_CHARACTERS = 6_000
-_ENTRY_BYTES = 200
-"""What an entry takes beside its vectors."""
+"""The most characters of a text that are looked at."""
 
 log = logging.getLogger(__name__)
 
@@ -58,41 +53,8 @@ class TextInContext(NamedTuple):
     after: str = ""
 
 
-class Reranked(NamedTuple):
-    """The numbers of the first candidates, None where one was not read, and the lengths of those that were.
-
-    Lengths count word pieces. A number above 0 says that the text probably answers; they are logarithms of odds.
-    """
-
-    numbers: list[float | None]
-    lengths: list[int]
-
-
-class TextVectors(NamedTuple):
-    """The vectors of a text's pieces in 8 bits, a scale for each, and how many pieces the whole text has."""
-
-    vectors: NDArray[np.int8]
-    scales: Floats
-    length: int
-
-    @property
-    def nbytes(self) -> int:
-        return self.vectors.nbytes + self.scales.nbytes
-
-
-class TextPieces(NamedTuple):
-    """The word pieces of a text, and of those before and after it: kept for one that is too long to be read at once.
-
-    Of such a text the passage is read that fits the question, so that another question may read another one.
-    """
-
-    text: list[int]
-    before: list[int]
-    after: list[int]
-
-    @property
-    def nbytes(self) -> int:
-        return 40 * sum(map(len, self))
+Numbers = list[float | None]
+"""The numbers of the first candidates, None where one was not read: logarithms of the odds that a text answers."""
 
 
 class _Question(NamedTuple):
@@ -102,43 +64,6 @@ class _Question(NamedTuple):
     weights: Floats
     factor: float
     addend: float
-
-
-class KeptTexts:
-    """What was read of texts, as much as fits; may be used by several threads at the same time."""
-
-    def __init__(self, most_bytes: int = KEPT_BYTES) -> None:
-        self._most, self._bytes = most_bytes, 0
-        self._kept: OrderedDict[bytes, TextVectors | TextPieces] = OrderedDict()
-        self._lock = threading.Lock()
-        self.cleared = 0
-        """How often everything was let go of: what was begun before that is not kept."""
-
-    def __len__(self) -> int:
-        return len(self._kept)
-
-    def clear(self) -> None:
-        with self._lock:
-            self._kept.clear()
-            self._bytes = 0
-            self.cleared += 1
-
-    def get(self, key: bytes) -> TextVectors | TextPieces | None:
-        with self._lock:
-            found = self._kept.get(key)
-            if found is not None:
-                self._kept.move_to_end(key)
-            return found
-
-    def add(self, key: bytes, text: TextVectors | TextPieces, cleared: int) -> None:
-        """Keep what was read, unless everything was let go of since it was asked for, when ``cleared`` was read."""
-        with self._lock:
-            if key in self._kept or cleared != self.cleared:
-                return
-            self._kept[key] = text
-            self._bytes += text.nbytes + _ENTRY_BYTES
-            while self._bytes > self._most:
-                self._bytes -= self._kept.popitem(last=False)[1].nbytes + _ENTRY_BYTES
 
 
 class SmallReranker:
@@ -161,20 +86,20 @@ class SmallReranker:
         """Return how many candidates are compared."""
         return self._most
 
-    async def read(self, question: str, texts: Sequence[TextInContext]) -> Reranked:
+    async def read(self, question: str, texts: Sequence[TextInContext]) -> Numbers:
         """Return the numbers of texts: of those that were read before, and of the first others that fit the budget."""
         compared = texts[: self._most]
         self._questions += 1
         try:
-            result = await asyncio.to_thread(self._read, question, compared, self._questions, self._kept.cleared)
+            numbers = await asyncio.to_thread(self._read, question, compared, self._questions, self._kept.cleared)
         finally:
             self._questions -= 1
-        left = [text for text, number in zip(compared, result.numbers, strict=False) if number is None]
+        left = [text for text, number in zip(compared, numbers, strict=False) if number is None]
         if left:
             self._waiting.extend((question, text) for text in reversed(left))
             if self._reading is None or self._reading.done():
                 self._reading = asyncio.create_task(self._read_waiting())
-        return result
+        return numbers
 
     async def close(self) -> None:
         """Stop to read what waits. A question asked later starts anew."""
@@ -210,12 +135,12 @@ class SmallReranker:
         model = self._load()
         self._vectors(model, model.pieces([question])[0].ids, text, math.inf, cleared)
 
-    def _read(self, question: str, texts: Sequence[TextInContext], questions: int, cleared: int) -> Reranked:
+    def _read(self, question: str, texts: Sequence[TextInContext], questions: int, cleared: int) -> Numbers:
         model = self._load()
         asked_ids = model.pieces([question])[0].ids
         asked = _question(model, asked_ids)
         most = self._budget / questions / self._piece_seconds - len(asked_ids)
-        numbers: list[float | None] = []
+        numbers: Numbers = []
         lengths: list[int] = []
         for text in texts:
             known, cost = self._vectors(model, asked_ids, text, most, cleared)
@@ -225,7 +150,7 @@ class SmallReranker:
                 lengths.append(known.length)
             if len(numbers) == MOST_LONG and lengths and sorted(lengths)[len(lengths) // 2] > LONG:
                 break
-        return Reranked(numbers, lengths)
+        return numbers
 
     def _vectors(
         self, model: SmallModel, asked: Sequence[int], text: TextInContext, most: float, cleared: int

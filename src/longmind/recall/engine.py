@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from longmind.clock import Clock
 from longmind.errors import InvalidInput
 from longmind.kinds import SAID
-from longmind.models.rerank_small import SmallReranker
 from longmind.recall import anchors, arms, budget, fusion, knowledge, policy
 from longmind.recall.allowed import allowed_now
 from longmind.recall.beside import BESIDE, recent_texts, repeating, said_beside, weighted_terms, without_recent
@@ -29,7 +28,7 @@ from longmind.recall.hops import follow_hops
 from longmind.recall.instructions import fitting_instructions
 from longmind.recall.query import Query, parse_query
 from longmind.recall.ranking import Ranking
-from longmind.recall.rerank import ContextReranker, Reranker
+from longmind.recall.rerank import ContextReranker, KeepsTexts, Reranker
 from longmind.recall.shared_knowledge import APPROVED, SharedTenants, with_shared
 from longmind.recall.standing import standing_memories
 from longmind.recall.touches import Touches
@@ -233,14 +232,16 @@ class Recaller:
 
     async def close(self) -> None:
         self._shared.close()
-        if isinstance(self.reranker, SmallReranker):
-            await self.reranker.close()
+        reranker: object = self.reranker
+        if isinstance(reranker, KeepsTexts):
+            await reranker.close()
         await self.flush()
 
     def forget_texts(self) -> None:
         """Let go of what was kept of texts: something was erased."""
-        if isinstance(self.reranker, SmallReranker):
-            self.reranker.forget()
+        reranker: object = self.reranker
+        if isinstance(reranker, KeepsTexts):
+            reranker.forget()
 
     # -- the steps of a recall -----------------------------------------------------------------------------------
 

@@ -250,12 +250,12 @@ class Ranking:
         ordered = [c for c in self._sorted() if c.memory.kind in SAID][: await reranker.depth()]
         if len(ordered) < 2:
             return
-        read = await reranker.read(self.query.text, await self._in_context(ordered))
+        numbers = await reranker.read(self.query.text, await self._in_context(ordered))
         scores = [candidate.score for candidate in ordered]
-        for candidate, number in zip(ordered, read.numbers, strict=False):
+        for candidate, number in zip(ordered, numbers, strict=False):
             if number is not None:
                 candidate.read, candidate.extra["reranker"] = number, round(number, 3)
-        for score, place in zip(scores, new_order(scores, read), strict=False):
+        for score, place in zip(scores, new_order(scores, numbers), strict=False):
             ordered[place].score = score
 
     async def _in_context(self, candidates: Sequence[Candidate]) -> list[TextInContext]:

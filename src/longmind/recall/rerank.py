@@ -1,4 +1,4 @@
-"""Rerankers: models that read the question together with each text. They score only the best candidates.
+"""Rerankers: models that compare the question with each text. They score only the best candidates.
 
 A ``ContextReranker`` reads what was said before and after a text as well, and as many candidates as its budget allows;
 it changes their order. ``longmind.models.rerank_small`` is one. A ``Reranker`` is anything with ``rerank``:
@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol, runtime_checkable
 
 from longmind.errors import ModelError
-from longmind.models.rerank_small import Reranked, TextInContext
+from longmind.models.rerank_small import Numbers, TextInContext
 
 DEPTH = 50
 """The number of candidates that are reranked."""
@@ -41,8 +41,21 @@ class ContextReranker(Protocol):
         """Return how many candidates it compares: so many are fetched."""
         ...
 
-    async def read(self, question: str, texts: Sequence[TextInContext]) -> Reranked:
+    async def read(self, question: str, texts: Sequence[TextInContext]) -> Numbers:
         """Return numbers for the first texts, None for those that the budget did not allow."""
+        ...
+
+
+@runtime_checkable
+class KeepsTexts(Protocol):
+    """Keeps something of the texts that it has read, and may read ahead."""
+
+    async def close(self) -> None:
+        """Stop what goes on in the background."""
+        ...
+
+    def forget(self) -> None:
+        """Let go of everything that was kept: something was erased."""
         ...
 
 
@@ -75,16 +88,16 @@ SCALE = 4.0
 """The usual distance between its number for a text that answers and for one that does not."""
 
 
-def new_order(scores: Sequence[float], read: Reranked) -> list[int]:
+def new_order(scores: Sequence[float], numbers: Numbers) -> list[int]:
     """Return the places of the first candidates, as many as there are numbers, the best first by both scores.
 
     ``scores`` are those of the arms, the best first. A candidate that was not read counts like one that a quarter of
     those that were read fall below. The weight was chosen by ``python -m training.weigh``.
     """
-    known = sorted(number for number in read.numbers if number is not None)
+    known = sorted(number for number in numbers if number is not None)
     if not known:
-        return list(range(len(read.numbers)))
+        return list(range(len(numbers)))
     best, unread = max(scores[0], 1e-9), known[len(known) // 4]
-    numbers = [unread if number is None else number for number in read.numbers]
-    total = [score / best + WEIGHT * number / SCALE for score, number in zip(scores, numbers, strict=False)]
+    counted = [unread if number is None else number for number in numbers]
+    total = [score / best + WEIGHT * number / SCALE for score, number in zip(scores, counted, strict=False)]
     return sorted(range(len(total)), key=lambda place: -total[place])

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from longmind.models.rerank_small import Reranked, TextInContext
+from longmind.models.rerank_small import Numbers, TextInContext
 from longmind.recall import chance_weights
 from longmind.recall.chances import READ_SIGNS, SIGNS, chances_of
 
@@ -33,8 +33,8 @@ class ReversingReranker:
     async def depth(self) -> int:
         return 20
 
-    async def read(self, question: str, texts: list[TextInContext]) -> Reranked:
-        return Reranked([float(place) for place in range(len(texts))], [10] * len(texts))
+    async def read(self, question: str, texts: list[TextInContext]) -> Numbers:
+        return [float(place) for place in range(len(texts))]
 
 
 async def _told(world: Any) -> None:

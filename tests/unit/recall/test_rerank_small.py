@@ -13,14 +13,12 @@ from hypothesis import strategies as st
 from longmind import Longmind
 from longmind.config import Settings
 from longmind.models import small_models
-from longmind.models.rerank_pairs import SHIPPED
+from longmind.models.kept_texts import KeptTexts, TextVectors
 from longmind.models.rerank_small import (
     MOST,
-    KeptTexts,
-    Reranked,
+    Numbers,
     SmallReranker,
     TextInContext,
-    TextVectors,
     open_reranker,
 )
 from longmind.recall.rerank import new_order
@@ -31,18 +29,16 @@ installed = pytest.mark.skipif(bool(small_models.missing()), reason="longmind-mo
 @given(st.lists(st.tuples(st.floats(0.01, 1), st.none() | st.floats(-12, 12)), min_size=1, max_size=20))
 def test_the_order_has_every_candidate_once(candidates):
     scores = sorted((score for score, _ in candidates), reverse=True)
-    read = Reranked([number for _, number in candidates], [])
-    order = new_order(scores, read)
+    order = new_order(scores, [number for _, number in candidates])
     assert sorted(order) == list(range(len(candidates)))
     if all(number is None for _, number in candidates):
         assert order == sorted(order)
 
 
 def test_a_better_number_moves_a_candidate_up_and_one_that_was_not_read_is_between():
-    assert new_order([1.0, 0.9], Reranked([-4.0, 4.0], [20, 20])) == [1, 0]
-    assert new_order([1.0, 0.9], Reranked([-8.0, -8.5], [20, 20])) == [0, 1]
-    read = Reranked([-6.0, None, 6.0, 0.0, -1.0], [20, 20, 20, 20])
-    assert new_order([1.0, 0.99, 0.98, 0.97, 0.5], read) == [2, 3, 1, 0, 4]
+    assert new_order([1.0, 0.9], [-4.0, 4.0]) == [1, 0]
+    assert new_order([1.0, 0.9], [-8.0, -8.5]) == [0, 1]
+    assert new_order([1.0, 0.99, 0.98, 0.97, 0.5], [-6.0, None, 6.0, 0.0, -1.0]) == [2, 3, 1, 0, 4]
 
 
 def _cats(count: int) -> list[TextInContext]:
@@ -55,8 +51,8 @@ async def _until(holds: Callable[[], bool]) -> None:
             await asyncio.sleep(0.01)
 
 
-def _read(result: Reranked) -> int:
-    return sum(number is not None for number in result.numbers)
+def _read(numbers: Numbers) -> int:
+    return sum(number is not None for number in numbers)
 
 
 @installed
@@ -65,9 +61,9 @@ async def test_a_budget_bounds_what_is_read_anew_and_what_was_read_costs_nothing
     kept = KeptTexts()
     small, large = SmallReranker(0.001, kept), SmallReranker(10_000, kept)
     unread = await small.read("How many cats?", texts)
-    assert unread.numbers == [None] * MOST
+    assert unread == [None] * MOST
     everything = await large.read("How many cats?", texts)
-    assert _read(everything) == len(everything.lengths) == MOST
+    assert _read(everything) == MOST
     assert await small.read("How many cats?", texts) == everything
     assert len(kept) == MOST
 
@@ -81,7 +77,7 @@ async def test_what_a_question_leaves_over_is_read_while_nothing_is_asked():
     await _until(lambda: len(kept) == MOST)
     second = await SmallReranker(0.001, kept).read("How many cats?", texts)
     assert _read(second) == MOST
-    assert [number for number in first.numbers if number is not None] == second.numbers[: _read(first)]
+    assert [number for number in first if number is not None] == second[: _read(first)]
     await reranker.close()
 
 
@@ -121,7 +117,7 @@ async def test_a_number_does_not_depend_on_what_was_read_with_it_or_before():
     texts = _cats(8)
     together = await SmallReranker(10_000).read("Who has three cats?", texts)
     alone = [await SmallReranker(10_000).read("Who has three cats?", [text]) for text in texts]
-    assert together.numbers == [result.numbers[0] for result in alone]
+    assert together == [result[0] for result in alone]
 
 
 @installed
@@ -131,10 +127,9 @@ async def test_of_a_long_text_the_passage_that_fits_is_compared():
     reranker = SmallReranker(10_000)
     parrot = await reranker.read("Which language does the parrot Kiwi speak?", [text])
     other = await reranker.read("Which instrument does the mayor of Lyon play?", [text])
-    assert parrot.numbers[0] is not None
-    assert other.numbers[0] is not None
-    assert parrot.numbers[0] > other.numbers[0]
-    assert parrot.lengths[0] > SHIPPED.text
+    assert parrot[0] is not None
+    assert other[0] is not None
+    assert parrot[0] > other[0]
     assert await reranker.read("Which language does the parrot Kiwi speak?", [text]) == parrot
 
 
