@@ -119,6 +119,59 @@ async def test_no_other_status_changes_what_is_known(
     assert await know(longmind, first, then) == {("lives in", "lisbon"), *beside}
 
 
+async def test_what_is_denied_ends_if_it_was_known(longmind: Longmind, reader: ScriptedReader) -> None:
+    first = reader.says("peanuts and soy make me ill", "allergy", "peanuts")
+    reader.says(first, "allergy", "soy")
+    unsure = reader.says("soy is fine i think", "allergy", "soy", "negated", certain=False)
+    then = reader.says("no trouble with peanuts after all", "allergy", "peanuts", "negated")
+    assert await know(longmind, first, unsure, then) == {("allergic to", "soy")}
+
+
+async def test_a_partner_takes_the_place_of_another_by_whatever_name(
+    longmind: Longmind, reader: ScriptedReader
+) -> None:
+    first = reader.says("my wife Jo", "partner", "Jo")
+    then = reader.says("my boyfriend Tim", "partner", "Tim")
+    assert await know(longmind, first, then) == {("has boyfriend", "Tim")}
+
+
+@pytest.mark.parametrize(
+    ("relation", "status", "words", "object"),
+    [
+        ("partner", "current", "i am single again", "single"),
+        ("partner", "ended", "my wife and i are through", "wife"),
+    ],
+)
+async def test_whoever_is_single_has_no_partner(
+    longmind: Longmind, reader: ScriptedReader, relation: str, status: Status, words: str, object: str
+) -> None:
+    first = reader.says("my wife Jo", "partner", "Jo")
+    then = reader.says(words, relation, object, status)
+    assert ("has wife", "Jo") not in await know(longmind, first, then)
+
+
+async def test_an_animal_that_is_not_named_is_the_only_one(longmind: Longmind, reader: ScriptedReader) -> None:
+    first = reader.says("our dog Rex", "pet", "Rex")
+    second = reader.says("our cat Mia and our cat Tom", "pet", "Mia")
+    reader.says(second, "pet", "Tom")
+    over = reader.says("our dog died", "pet", "dog", "ended")
+    unclear = reader.says("our cat died", "pet", "cat", "ended")
+    assert await know(longmind, first, second, over, unclear) == {("has cat", "Mia"), ("has cat", "Tom")}
+
+
+async def test_a_job_that_is_not_named_is_the_one_that_is_known(longmind: Longmind, reader: ScriptedReader) -> None:
+    first = reader.says("nurse at mercy", "works_as", "nurse")
+    reader.says(first, "works_at", "mercy")
+    assert await know(longmind, first, reader.says("quit my job", "works_at", "job", "ended")) == set()
+
+
+async def test_the_latest_number_and_mail_address_hold(longmind: Longmind, reader: ScriptedReader) -> None:
+    first = reader.says("call 555 01 99 22 or write to a@b.org", "contact", "555 01 99 22")
+    reader.says(first, "contact", "a@b.org")
+    then = reader.says("new number: 555 77 88 11", "contact", "555 77 88 11")
+    assert await know(longmind, first, then) == {("phone number", "555 77 88 11"), ("email address", "a@b.org")}
+
+
 async def test_a_stay_ends_by_itself(longmind: Longmind, reader: ScriptedReader) -> None:
     stay = reader.says("berlin for two weeks", "lives_in", "berlin", "temporary", time="for two weeks")
     assert await know(longmind, stay) == set()

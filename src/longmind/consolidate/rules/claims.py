@@ -47,6 +47,8 @@ class Claim:
     """When it stops to hold, if the sentence says so."""
     also: tuple[str, ...] = ()
     """Further predicates under which the same may be known."""
+    instead_of: tuple[str, ...] = ()
+    """Predicates whose other values end with this claim, if it is certain."""
     certain: bool = True
     """Whether it is sure enough to replace or end another value."""
 

@@ -17,7 +17,7 @@ from longmind.consolidate.rules.claims import Claim, Refused
 from longmind.consolidate.rules.personal import personal
 from longmind.consolidate.rules.plain_talk import states_nothing
 from longmind.consolidate.rules.relations import RELATIONS
-from longmind.consolidate.rules.stated import apply_claim
+from longmind.consolidate.rules.stated import apply_claim, implied_endings, named_person
 from longmind.consolidate.rules.world_statements import world_statements
 from longmind.kinds import SOURCES_OF_FACTS
 from longmind.models.statements import StatedClaim, StatementReader, Turn
@@ -153,10 +153,21 @@ def extract_memories(
         if claims is None:
             result.refused.append(Refused("language", text.text[:MAX_SENTENCE]))
         else:
-            read = [(claim, apply_claim(claim, text.text, text.speaker, said_at)) for claim in claims]
+            read = list(_applied(claims, text, said_at))
             extracted = merge_claims(extracted, read) if reader is not None else extracted
         _add(result, extracted, text)
     return results
+
+
+def _applied(
+    claims: Sequence[StatedClaim], text: SpokenText, said_at: datetime
+) -> Iterator[tuple[StatedClaim, Claim | Refused]]:
+    """Yield what each claim says, and what no longer holds if it does."""
+    person = named_person([claim for claim in claims if claim.kept], text.text, text.speaker)
+    for claim in claims:
+        yield claim, apply_claim(claim, text.text, text.speaker, said_at, person)
+        for ending in implied_endings(claim, text.text, text.speaker, said_at, person):
+            yield claim, ending
 
 
 def _read(texts: Sequence[SpokenText], reader: StatementReader | None) -> list[list[StatedClaim] | None]:

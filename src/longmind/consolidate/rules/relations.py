@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from longmind.text.vocabulary import PARTNERS
+
 
 @dataclass(frozen=True, slots=True)
 class Relation:
@@ -27,11 +29,19 @@ class Relation:
     """The predicate of what is denied; None: that it does not hold is not kept."""
     also: tuple[str, ...] = ()
     """Further predicates under which the same may be known: those of the patterns."""
+    instead_of: tuple[str, ...] = ()
+    """Predicates whose other values end where this one begins: of a wife, a girlfriend and a partner there is one."""
 
 
 def kin(word: str, *, many: bool = True) -> Relation:
     """Return the relation to a person or an animal that a word names: "sister", "dog"."""
-    return Relation(f"has {word}", many, relates=True, past=f"had {word}", also=_HAS)
+    predicate = f"has {word}"
+    others = tuple(name for name in PARTNER_PREDICATES if name != predicate)
+    instead_of = others if predicate in PARTNER_PREDICATES else ()
+    return Relation(predicate, many, relates=True, past=f"had {word}", also=_HAS, instead_of=instead_of)
+
+
+PARTNER_PREDICATES = tuple(f"has {word}" for word in ("partner", *PARTNERS, "fiance", "fiancee", "fiancé", "fiancée"))
 
 
 _HAS = tuple(
@@ -94,6 +104,9 @@ RELATIONS: dict[str, Relation] = {
 }
 DIET = Relation("diet", many=False, past="former diet", stay="diet for now")
 """A way of eating that has a name, of which there is one at a time."""
+PHONE = Relation("phone number", many=False, past="former phone number", also=("contact",))
+MAIL = Relation("email address", many=False, past="former email address", also=("contact",))
+"""Ways to reach somebody, of which the latest is meant; other contacts stand beside each other."""
 PERSONAL_DEADLINE = Relation("deadline of", past="past deadline")
 """A date by which somebody has to do something that is not named: there may be several."""
 QUANTITY = Relation("amounts to", many=False, past="amounted to")

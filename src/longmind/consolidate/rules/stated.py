@@ -8,6 +8,8 @@ table in ``docs/concepts/semantic.md`` says the same for readers.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from longmind.consolidate.rules import changes, phrases
@@ -15,7 +17,10 @@ from longmind.consolidate.rules.claims import Claim, Reason, Refused
 from longmind.consolidate.rules.lexicon import FAMILY, PETS, SINGLE_KIN
 from longmind.consolidate.rules.relations import (
     DIET,
+    MAIL,
+    PARTNER_PREDICATES,
     PERSONAL_DEADLINE,
+    PHONE,
     QUANTITY,
     RELATIONS,
     Relation,
@@ -39,6 +44,7 @@ _POINTS = re.compile(
     re.IGNORECASE,
 )
 """Words that name somebody only together with what was said before."""
+_SOMEBODY = re.compile(r"(?:he|she|him|her|his|hers|(?:he|she)['’]?s)", re.IGNORECASE)
 _ARTICLE = re.compile(r"^(?:an?|the)\s+", re.IGNORECASE)
 _KIN_BEFORE = re.compile(rf"\b(?P<kin>{FAMILY}|{PETS})(?:['’]?s name is|\s+is called|\s+named|,)?\s+$", re.IGNORECASE)
 _KIN_ALONE = re.compile(
@@ -48,6 +54,7 @@ _KIN_ALONE = re.compile(
 _MINE = re.compile(r"\b(?:my|our|your|his|her|their|the|['’]s)\s+(?:[\w-]+\s+){0,2}[\w-]+$", re.IGNORECASE)
 """Somebody who is only mentioned: "my uncle says". That there is an uncle is not what is said."""
 _FAMILIES = frozenset({"partner", "child", "parent", "sibling", "relative", "knows", "pet"})
+_PEOPLE = _FAMILIES - {"pet"}
 _CLAUSES = frozenset({"habit", "event", "instruction", "other"})
 """Relations whose object is a clause, which keeps its articles."""
 _DIETS = re.compile(r"vegan|vegetarian|[a-z]+tarian|omnivore", re.IGNORECASE)
@@ -56,6 +63,12 @@ _DAY = timedelta(days=1)
 _LONG_AGO = timedelta(days=365)
 _LASTING = timedelta(days=366)
 """What is said to last longer than this is no short stay."""
+_PHONE = re.compile(r"\+?[\d\s()/.-]{6,}")
+_MAIL = re.compile(r"\S+@\S+\.\w+")
+_APART = re.compile(r"single|divorced|separated|widow(?:ed|er)?|alone|on my own", re.IGNORECASE)
+"""Being this means that there is no partner any more."""
+_ANY_JOB = re.compile(r"(?:job|work|working|position|post|role|contract|day job|old job)", re.IGNORECASE)
+"""What is left by somebody who does not say which: "I quit my job"."""
 _MOVES = frozenset({"lives_in", "works_at", "works_as", "works_in", "studied_at"})
 """Relations in which one state follows another, so that an old date says nothing of today."""
 _AS_IT_WERE = re.compile(
@@ -66,21 +79,67 @@ _AS_IT_WERE = re.compile(
 """Whoever is basically a taxi driver is none."""
 
 
-def apply_claim(claim: StatedClaim, text: str, speaker: str | None, said_at: datetime) -> Claim | Refused:
-    """Return what a claim of a turn says as a claim for semantic memory, or why it is not kept."""
+def named_person(claims: Sequence[StatedClaim], text: str, speaker: str | None) -> str | None:
+    """Return whom "he" or "she" means in a turn: the one person whom its claims name, if there is just one."""
+    spans = {claim.subject for claim in claims if claim.subject is not None}
+    spans |= {claim.object for claim in claims if claim.relation in _PEOPLE and claim.subject is None}
+    names = {name for span in spans if (name := _name(_words(text, span), speaker)) is not None and name != speaker}
+    return names.pop() if len(names) == 1 else None
+
+
+def apply_claim(
+    claim: StatedClaim, text: str, speaker: str | None, said_at: datetime, person: str | None = None
+) -> Claim | Refused:
+    """Return what a claim of a turn says as a claim for semantic memory, or why it is not kept.
+
+    ``person`` is whom "he" or "she" means.
+    """
     status = settled_status(claim, text, said_at)
     relation = _relation(claim, text)
     denied = relation.negated if relation is not None and status == "negated" else None
     if denied is None and (reason := _REFUSED.get(status)) is not None:
         return Refused(reason, _words(text, claim.span), claim.span)
-    subject = _subject(claim, text, speaker)
+    subject = _subject(claim, text, speaker, person)
     object = _object(claim, text, speaker)
     if subject is None or object is None or relation is None or subject.casefold() == object.casefold():
         return Refused("unclear", _words(text, claim.span), claim.span)
+    if status == "ended" and claim.relation in ("works_at", "works_as") and _ANY_JOB.fullmatch(object):
+        relation, object = replace(relation, relates=False, also=("works at", "works as")), ""
     time = _time(claim, text, said_at)
     return _kept(claim, status, subject, relation, object, time, text, said_at) or Refused(
         "unclear", _words(text, claim.span), claim.span
     )
+
+
+def implied_endings(
+    claim: StatedClaim, text: str, speaker: str | None, said_at: datetime, person: str | None = None
+) -> Iterator[Claim]:
+    """Yield what a certain claim says no longer holds, beside what it states.
+
+    What somebody denies ends if it was known, since they know better by now; whoever is single has no partner; and "my
+    girlfriend left" ends whoever is known as that.
+    """
+    subject = _subject(claim, text, speaker, person)
+    if not claim.certain or subject is None:
+        return
+    status, words = settled_status(claim, text, said_at), _words(text, claim.object).strip()
+    span, rule = claim.span, f"read {claim.relation}"
+    if status == "negated":
+        relation, object = _relation(claim, text), _object(claim, text, speaker)
+        if relation is not None and object is not None:
+            yield Claim(
+                subject, relation.predicate, object, span, claim.confidence, rule, ended=True, also=relation.also
+            )
+    elif status == "current" and claim.relation == "partner" and _APART.fullmatch(words):
+        yield Claim(
+            subject, "has partner", "", span, claim.confidence, rule, many=False, ended=True, also=PARTNER_PREDICATES
+        )
+    elif status == "ended" and claim.relation in _FAMILIES and _KIN_ALONE.fullmatch(words):
+        word = words.split()[-1].lower()
+        also = PARTNER_PREDICATES if f"has {word}" in PARTNER_PREDICATES else ("has pet",) * (claim.relation == "pet")
+        yield Claim(
+            subject, f"has {word}", "", span, claim.confidence, rule, word not in SINGLE_KIN, ended=True, also=also
+        )
 
 
 def settled_status(claim: StatedClaim, text: str, said_at: datetime) -> Status:
@@ -126,7 +185,7 @@ def _kept(
         return Claim(
             subject, relation.predicate, object, span, confidence, rule, relation.many, relation.relates,
             start if relation.many or moved else None, since=None if moved else start,
-            also=relation.also, certain=claim.certain,
+            also=relation.also, instead_of=relation.instead_of, certain=claim.certain,
         )  # fmt: skip
     if status == "ended":
         return Claim(
@@ -151,11 +210,17 @@ def _words(text: str, span: Span) -> str:
     return text[span[0] : span[1]]
 
 
-def _subject(claim: StatedClaim, text: str, speaker: str | None) -> str | None:
-    """Return whom a claim is about; None if the words do not name anybody by themselves."""
+def _subject(claim: StatedClaim, text: str, speaker: str | None, person: str | None) -> str | None:
+    """Return whom a claim is about; None if the words do not name anybody."""
     if claim.subject is None:
         return speaker
-    words = _ARTICLE.sub("", _words(text, claim.subject)).strip()
+    words = _words(text, claim.subject)
+    return person if _SOMEBODY.fullmatch(words) else _name(words, speaker)
+
+
+def _name(words: str, speaker: str | None) -> str | None:
+    """Return whom some words name by themselves."""
+    words = _ARTICLE.sub("", words).strip()
     if _SPEAKERS.fullmatch(words):
         return speaker
     if not words or _POINTS.fullmatch(words):
@@ -181,6 +246,8 @@ def _relation(claim: StatedClaim, text: str) -> Relation | None:
         return QUANTITY
     if claim.relation == "diet" and _DIETS.fullmatch(words):
         return DIET
+    if claim.relation == "contact" and (way := _way(words)) is not None:
+        return way
     if claim.relation == "deadline" and claim.subject is None:
         return PERSONAL_DEADLINE
     if claim.relation not in _FAMILIES:
@@ -195,6 +262,11 @@ def _relation(claim: StatedClaim, text: str) -> Relation | None:
         return RELATIONS[claim.relation]
     word = re.sub(r"(?<=friend)s$|(?<=neighbor)s$|(?<=neighbour)s$", "", before["kin"].lower())
     return kin(word, many=word not in SINGLE_KIN)
+
+
+def _way(words: str) -> Relation | None:
+    """Return the way to reach somebody that an address is, if there is one such at a time."""
+    return MAIL if _MAIL.fullmatch(words) else PHONE if _PHONE.fullmatch(words) else None
 
 
 def _time(claim: StatedClaim, text: str, said_at: datetime) -> NamedTime | None:

@@ -43,6 +43,7 @@ from longmind.systems.semantic import (
     COMMON_PREDICATES,
     INVERSE_PREDICATES,
     Evidence,
+    Fact,
     SemanticMemory,
     concept_key,
     fold_name,
@@ -183,6 +184,8 @@ async def _learn(work: Work, user: str | None, claims: Sequence[SourcedClaim]) -
         except (InvalidInput, Conflict, Forbidden) as error:  # such as a name too long, or a predicate used otherwise
             work.notes.rejected["invalid" if isinstance(error, InvalidInput) else "conflict"] += 1
             continue
+        if claim.certain:
+            await _end_others(work, semantic, memory, claim, start)
         if isinstance(claim, ModelClaim) and learned.outcome == "new":
             await _record_model(work, learned.fact.id, claim)
         quote = memory.content[claim.span[0] : claim.span[1]]
@@ -214,12 +217,38 @@ async def _end(work: Work, semantic: SemanticMemory, memory: Memory, claim: Clai
         return
     at = claim.start or memory.occurred_at
     wanted = content_terms(claim.object) if claim.object else frozenset[str]()
-    for predicate in dict.fromkeys((claim.predicate, *claim.also)):
+    named = [
+        fact
+        for predicate in dict.fromkeys((claim.predicate, *claim.also))
+        for fact in await semantic.know(claim.subject, predicate, as_of=at)
+        if _is_meant(wanted, content_terms(str(fact.object)))
+    ]
+    if not wanted and claim.many and len(named) > 1:  # "our dog died", and there are two
+        work.notes.rejected["unclear"] += 1
+        return
+    for fact in named:
+        await _end_fact(work, semantic, fact, at, memory, claim)
+
+
+def _is_meant(wanted: frozenset[str], known: frozenset[str]) -> bool:
+    """Whether the words of an ending mean a known value: one says no more than the other."""
+    return wanted <= known or (bool(known) and known <= wanted)
+
+
+async def _end_others(work: Work, semantic: SemanticMemory, memory: Memory, claim: Claim, at: datetime) -> None:
+    """End the values of other predicates that cannot hold beside a claim: a former partner."""
+    for predicate in claim.instead_of:
         for fact in await semantic.know(claim.subject, predicate, as_of=at):
-            if wanted <= content_terms(str(fact.object)):
-                ended = await semantic.end(fact, at, because_of=memory.id)
-                quote = memory.content[claim.span[0] : claim.span[1]]
-                work.notes.why[ended.id] = (memory.id, f"ended: {quote!r}")
+            if not _is_meant(content_terms(claim.object), content_terms(str(fact.object))):
+                await _end_fact(work, semantic, fact, at, memory, claim)
+
+
+async def _end_fact(
+    work: Work, semantic: SemanticMemory, fact: Fact, at: datetime, memory: Memory, claim: Claim
+) -> None:
+    ended = await semantic.end(fact, at, because_of=memory.id)
+    quote = memory.content[claim.span[0] : claim.span[1]]
+    work.notes.why[ended.id] = (memory.id, f"ended: {quote!r}")
 
 
 async def _record_model(work: Work, id: str, claim: ModelClaim) -> None:

@@ -9,7 +9,7 @@ import pytest
 from longmind.consolidate.rules.claims import Claim, Refused
 from longmind.consolidate.rules.extraction import ExtractedClaims, extract, merge_claims
 from longmind.consolidate.rules.relations import RELATIONS
-from longmind.consolidate.rules.stated import apply_claim
+from longmind.consolidate.rules.stated import apply_claim, named_person
 from longmind.models import statements
 from longmind.models.statements import StatedClaim, Status
 
@@ -242,3 +242,18 @@ def test_the_same_words_elsewhere_change_nothing() -> None:
     claim = applied("I'm a taxi driver, basically since May.", "works_as", "taxi driver")
     assert isinstance(claim, Claim)
     assert claim.predicate == "works as"
+
+
+def test_she_is_the_one_person_whom_the_turn_names() -> None:
+    text = "My sister Ana moved. She is a nurse."
+    sister, job = stated(text, "sibling", "Ana"), stated(text, "works_as", "nurse", subject="She")
+    person = named_person([sister, job], text, "ann")
+    claim = apply_claim(job, text, "ann", DAY, person)
+    assert isinstance(claim, Claim)
+    assert (claim.subject, claim.object) == ("Ana", "nurse")
+
+
+def test_she_is_nobody_where_two_are_named() -> None:
+    text = "My sister Ana met Eva. She is a nurse."
+    claims = [stated(text, "sibling", "Ana"), stated(text, "knows", "Eva"), stated(text, "works_as", "nurse")]
+    assert named_person(claims, text, "ann") is None
