@@ -1,6 +1,6 @@
 """Fit the confidence of answers on whole memories that are no part of an evaluation set (``training.memories``).
 
-    python -m training.answer_confidence --data ../shared/data [--kept asked.jsonl] [--questions 100]
+    python -m training.answer_confidence --data DATA [--kept asked.jsonl] [--questions 150]
 
 Every question is recalled and read as ``ask`` does it. Prints the weights for ``longmind.answering.confidence``, and
 the confidence above which four of five questions without an answer are refused, found with each memory left out once.
@@ -19,6 +19,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -28,18 +29,19 @@ from longmind.answering.confidence import Signs
 from longmind.answering.reading import Draft
 from longmind.memory import AgentMemory, Longmind
 from longmind.text.questions import read_question
-from training.memories import AskedQuestion, TalkedMemory, chosen, posts_memory
+from training.chats import HELD_CHATS, Chat, all_chats
+from training.memories import AskedQuestion, TalkedMemory, chat_memory, chosen, posts_memory
 from training.memory_questions import Entry, named
 
 REFUSED = 0.8
 POSTS = "squadshifts_reddit"
-"""The set whose posts become chats."""
-MEMORIES, CONTEXTS = 7, 40
+"""The set whose posts become chats: nearly all our own chats are of one person, these are of two."""
+MEMORIES, CONTEXTS = 4, 40
 """How many memories are made, and from how many posts each."""
-SHRINKAGE = 10.0
-"""How strongly weights are drawn to zero; of 1, 3 and 10 the best on memories that were left out."""
 ABSENT = 25
 """Questions to each memory about posts that it does not hold."""
+SHRINKAGE = 10.0
+"""How strongly weights are drawn to zero; of 1, 3 and 10 the best on memories that were left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +55,10 @@ class Answered:
     answerable: bool
 
 
-def memories(folder: Path) -> Iterator[TalkedMemory]:
-    """Yield the memories that are asked."""
-    with gzip.open(folder / "train_answers" / f"{POSTS}.jsonl.gz", "rt", encoding="utf-8") as stream:
+def memories(data: Path) -> Iterator[TalkedMemory]:
+    """Yield the memories that are asked: chats, and posts of two people."""
+    yield from (chat_memory(chat) for chat in all_chats() if chat.name in HELD_CHATS)
+    with gzip.open(data / "train_answers" / f"{POSTS}.jsonl.gz", "rt", encoding="utf-8") as stream:
         entries: list[Entry] = [entry for line in stream if named((entry := json.loads(line))["question"], "Ana")]
     contexts = sorted({tuple(entry["context"]) for entry in entries})
     random.Random(2).shuffle(contexts)
@@ -67,23 +70,23 @@ def memories(folder: Path) -> Iterator[TalkedMemory]:
         yield posts_memory(f"{POSTS} {number}", there, absent, number)
 
 
-async def ask_all(folder: Path, most: int, kept: Path | None) -> list[Answered]:
+async def ask_all(data: Path, most: int, kept: Path | None) -> list[Answered]:
     """Ask at most so many questions of each memory."""
     before = {(each.memory, each.question): each for each in read_kept(kept)}
     asked: list[Answered] = []
     async with Longmind.open("memory:") as longmind:
         (await longmind.recaller()).counts_reads = False
-        for memory in memories(folder):
+        for memory in memories(data):
             mem = await _remembered(longmind, memory)
             answerer = Answerer(mem.scoped, mem.semantic, await longmind.span_reader())
             for question in chosen(memory, most):
-                result = before.get((memory.name, question.text))
+                result = before.get((memory.chat.name, question.text))
                 if result is None:
                     draft = await answerer.draft(question.text, await mem.recall(question.text))
                     if draft is None:
                         continue
                     score = scored(draft, memory, question)
-                    result = Answered(memory.name, question.text, list(draft.signs), score, bool(question.answers))
+                    result = Answered(memory.chat.name, question.text, list(draft.signs), score, bool(question.answers))
                     if kept:
                         with kept.open("a", encoding="utf-8") as stream:
                             stream.write(json.dumps(asdict(result)) + "\n")
@@ -99,29 +102,30 @@ def read_kept(path: Path | None) -> list[Answered]:
 
 
 async def _remembered(longmind: Longmind, memory: TalkedMemory) -> AgentMemory:
-    mem = longmind.agent(memory.name)
-    for session in sorted({turn.session for turn in memory.turns}):
+    chat, mem = memory.chat, longmind.agent(memory.chat.name)
+    for session in sorted(set(chat.sessions)):
         day = datetime(2023, 1, 5, tzinfo=UTC) + timedelta(days=9 * session)
         messages = [
-            {
-                "role": "user",
-                "content": turn.text,
-                "occurred_at": day,
-                "metadata": {"turn": number},
-                "name": turn.speaker,
-            }
-            for number, turn in enumerate(memory.turns)
-            if turn.session == session and turn.text.strip()
+            _message(chat, number, day)
+            for number, text in enumerate(chat.texts)
+            if chat.sessions[number] == session and text.strip()
         ]
         await mem.remember(messages, session=f"session {session}")
     return mem
+
+
+def _message(chat: Chat, number: int, day: datetime) -> dict[str, Any]:
+    speaker = chat.speakers[number]
+    role = speaker if speaker in ("user", "assistant") else "user"
+    name = {} if role == speaker else {"name": speaker}
+    return {"role": role, "content": chat.texts[number], "occurred_at": day, "metadata": {"turn": number}, **name}
 
 
 def scored(draft: Draft, memory: TalkedMemory, question: AskedQuestion) -> float:
     """Return how right an answer is: its F1, or 1 if a resolved time or a number rests on the right words."""
     best, kind = 0.0, read_question(question.text).kind
     for gold in question.answers:
-        best = max(best, f1(draft.text, memory.turns[gold.turn].text[gold.start : gold.end]))
+        best = max(best, f1(draft.text, memory.chat.texts[gold.turn][gold.start : gold.end]))
         if kind in ("time", "count", "duration"):
             rests = any(
                 candidate.source.memory.metadata.get("turn") == gold.turn
@@ -162,7 +166,7 @@ def left_out(asked: Sequence[Answered]) -> np.ndarray:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--questions", type=int, default=100, help="the most questions to one memory")
+    parser.add_argument("--questions", type=int, default=150, help="the most questions to one memory")
     parser.add_argument("--kept", type=Path, help="keep what was asked here, and go on from there")
     call = parser.parse_args()
     asked = asyncio.run(ask_all(call.data, call.questions, call.kept))

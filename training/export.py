@@ -23,7 +23,7 @@ from longmind.models import minilm_graph
 from longmind.models.embed_minilm import read_weights, weights_folder
 
 WEIGHTS = Path(__file__).parents[1] / "models" / "src" / "longmind_models" / "weights"
-_PARTS = {
+PARTS = {
     "attended": "attention.output.dense",
     "first_norm": "attention.output.LayerNorm",
     "wide": "intermediate.dense",
@@ -53,7 +53,7 @@ def trained_weights(prefix: Path) -> dict[str, Any]:
                     third = len(value) // 3
                     weights[f"{layer}.attention.self.{which}.{kind}"] = value[place * third : (place + 1) * third]
             else:
-                weights[f"{layer}.{_PARTS[part]}.{kind}"] = value
+                weights[f"{layer}.{PARTS[part]}.{kind}"] = value
         else:
             published = {
                 "places.weight": "embeddings.position_embeddings.weight",

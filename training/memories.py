@@ -1,8 +1,8 @@
 """Whole memories with questions, some of which have no answer: what the confidence of answers is fitted on.
 
-Posts of two people become their chats, session by session, and each is asked about as the person who wrote it. A
-question has no answer if it is asked of the other person, near the words that would answer it, or if its post is not in
-the memory.
+They are chats of our own (``training.chats``) that the reader of answers was not trained on, where a question has no
+answer if it asks for a detail that nobody told, or of one person what is true of another; and posts of two people that
+become their chats, session by session, where each post is asked about as the person who wrote it, and as the other one.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from training.memory_questions import NAMES, Entry, named, talk
+from training.chats import Chat
+from training.memory_questions import NAMES, Entry, named, spans_of, talk
 
 SESSIONS = 14
-"""Sessions of a memory; in each, two people tell each other one post."""
+"""Sessions of a memory of posts; in each, two people tell each other one post."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,21 +36,21 @@ class AskedQuestion:
 
 
 @dataclass(frozen=True, slots=True)
-class SaidTurn:
-    """A turn of a memory."""
-
-    session: int
-    speaker: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class TalkedMemory:
     """Everything that is said in one memory, and what it is asked."""
 
-    name: str
-    turns: tuple[SaidTurn, ...]
+    chat: Chat
     questions: tuple[AskedQuestion, ...]
+
+
+def chat_memory(chat: Chat) -> TalkedMemory:
+    """Return a chat with the questions that its words answer, and those that it does not answer."""
+    questions = []
+    for asked in chat.questions:
+        spans = tuple(GoldSpan(*span) for span in spans_of(chat, asked)) if asked.answerable else ()
+        if spans or not asked.answerable:
+            questions.append(AskedQuestion(asked.text, spans))
+    return TalkedMemory(chat, tuple(questions))
 
 
 def posts_memory(name: str, entries: Sequence[Entry], absent: Sequence[Entry], seed: int) -> TalkedMemory:
@@ -60,7 +61,7 @@ def posts_memory(name: str, entries: Sequence[Entry], absent: Sequence[Entry], s
         by_post.setdefault(tuple(entry["context"]), []).append(entry)
     posts = chance.sample(sorted(by_post), 2 * SESSIONS)
     people = chance.sample(NAMES, 2)
-    turns: list[SaidTurn] = []
+    texts, speakers, sessions = list[str](), list[str](), list[int]()
     questions: list[AskedQuestion] = []
     for session in range(SESSIONS):
         person, other = people if session % 2 else people[::-1]
@@ -74,15 +75,17 @@ def posts_memory(name: str, entries: Sequence[Entry], absent: Sequence[Entry], s
             for answer in entry["answers"]:
                 turn, shift = places[answer["doc"]]
                 shift -= len(person) + 2  # the name stands in front of a turn there, and beside it here
-                spans.append(GoldSpan(len(turns) + turn, answer["start"] + shift, answer["end"] + shift))
+                spans.append(GoldSpan(len(texts) + turn, answer["start"] + shift, answer["end"] + shift))
             questions += [AskedQuestion(question, tuple(spans)), AskedQuestion(wrong, ())]
         for text in said:
             speaker, _, words = text.partition(": ")
-            turns.append(SaidTurn(session, speaker, words))
+            texts.append(words)
+            speakers.append(speaker)
+            sessions.append(session)
     for entry in absent:
         if question := named(entry["question"], chance.choice(people)):
             questions.append(AskedQuestion(question, ()))
-    return TalkedMemory(name, tuple(turns), tuple(questions))
+    return TalkedMemory(Chat(name, tuple(texts), tuple(speakers), tuple(sessions), ()), tuple(questions))
 
 
 def chosen(memory: TalkedMemory, most: int, seed: int = 1) -> Iterator[AskedQuestion]:

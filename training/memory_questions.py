@@ -1,9 +1,9 @@
 """Questions in the shape of memory: two named people talk about themselves, and somebody asks about one of them.
 
-The sets of questions and answers that can be had are about articles, scenes and posts. Three of our own are made of
-them, and of our labelled turns, in the same form; ``near`` is the text around which a question without an answer is
-asked:
+The sets of questions and answers that can be had are about articles, scenes and posts. Four of our own are made of
+them, and of our chats, in the same form; ``near`` is the text around which a question without an answer is asked:
 
+- the questions about our chats (``training.chats``) are taken with the turns around their answers;
 - a post becomes the turns of a named person, mixed with those of another one, and "the author" becomes the name;
 - a claim of a labelled turn becomes a question by its relation, with the object as answer;
 - in a dialogue, the name in a question becomes that of another speaker.
@@ -18,6 +18,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from training.chats import Chat, ChatQuestion
 from training.claims.labels import Label, Turn
 from training.claims.questions import QUESTIONS, WHEN
 
@@ -41,6 +42,10 @@ PRONOUN = re.compile(
 SPEAKER = re.compile(r"^(?P<name>[A-Za-z0-9_`|.-]+)(?: [A-Z][a-z]+)?: ")
 WRONG_PERSON = 0.6
 """How often a question is also asked of the wrong person."""
+AROUND = 7
+"""The most turns before and after an answer that are taken with it."""
+BETWEEN = 12
+"""Items of a list that are so many characters apart are one answer."""
 PLAIN = 0.4
 """How often a question that names nobody is asked of a chat, too."""
 
@@ -104,6 +109,49 @@ def talk(
     return turns, places
 
 
+def chat_questions(chats: Sequence[Chat], seed: int = 8) -> Iterator[Entry]:
+    """Yield the questions about chats, each with some turns of the same session around what answers it."""
+    chance = random.Random(seed)
+    for chat in chats:
+        for asked in chat.questions:
+            places = spans_of(chat, asked) if asked.answerable else [(asked.turns[0], 0, 0)]
+            for turn, start, end in places:
+                first, context = _session_around(chat, turn, chance)
+                entry: Entry = {"source": f"chats/{chat.name}", "context": context, "question": asked.text}
+                if asked.answerable:
+                    shift = len(chat.speakers[turn]) + 2
+                    text = chat.texts[turn][start:end]
+                    answer = {"doc": turn - first, "start": start + shift, "end": end + shift, "text": text}
+                    yield {**entry, "answers": [answer], "answerable": True}
+                else:
+                    yield {**entry, "answers": [], "answerable": False, "near": turn - first}
+
+
+def spans_of(chat: Chat, asked: ChatQuestion) -> list[tuple[int, int, int]]:
+    """Return where the words of an answer stand: turn, start and end; items of a list side by side are one span."""
+    spans: list[tuple[int, int, int]] = []
+    for answer in asked.answers:
+        found = next(((turn, at) for turn in asked.turns if (at := chat.texts[turn].find(answer)) >= 0), None)
+        if found is None:
+            continue
+        turn, start = found
+        if spans and spans[-1][0] == turn and 0 <= start - spans[-1][2] <= BETWEEN:
+            spans[-1] = (turn, spans[-1][1], start + len(answer))
+        else:
+            spans.append((turn, start, start + len(answer)))
+    return spans
+
+
+def _session_around(chat: Chat, turn: int, chance: random.Random) -> tuple[int, list[str]]:
+    """Return the number of the first turn that is taken with another one, and all that are, with their speakers."""
+    first, last = turn, turn
+    for _ in range(chance.randint(2, AROUND)):
+        first -= first > 0 and chat.sessions[first - 1] == chat.sessions[turn]
+    for _ in range(chance.randint(2, AROUND)):
+        last += last + 1 < len(chat.texts) and chat.sessions[last + 1] == chat.sessions[turn]
+    return first, [f"{chat.speakers[n]}: {chat.texts[n]}" for n in range(first, last + 1)]
+
+
 def wrong_speakers(entries: Sequence[Entry], share: float, seed: int = 6) -> Iterator[Entry]:
     """Yield questions about a speaker of a dialogue as questions about another one, which have no answer there."""
     chance = random.Random(seed)
@@ -113,8 +161,8 @@ def wrong_speakers(entries: Sequence[Entry], share: float, seed: int = 6) -> Ite
         speakers = {match["name"] for text in entry["context"] if (match := SPEAKER.match(text))}
         asked = [name for name in speakers if re.search(rf"\b{re.escape(name)}\b", entry["question"], re.IGNORECASE)]
         near = entry["answers"][0]["doc"]
-        around = " ".join(entry["context"][max(0, near - 1) : near + 2]).lower()
-        others = sorted(name for name in speakers if name not in asked and name.lower() not in around)
+        around = " ".join(SPEAKER.sub("", text) for text in entry["context"][max(0, near - 1) : near + 2]).lower()
+        others = sorted(n for n in speakers if n not in asked and n.lower() not in around and n[0].isupper())
         if len(asked) != 1 or not others:
             continue
         question = re.sub(rf"\b{re.escape(asked[0])}\b", chance.choice(others), entry["question"], flags=re.IGNORECASE)

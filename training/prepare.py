@@ -21,9 +21,10 @@ from tokenizers import Tokenizer
 
 from longmind.models.embed_minilm import weights_folder
 from training.bert import hugging_face, pack, save_arrays
+from training.chats import HELD_CHATS, all_chats
 from training.claims.labels import DATA, TEST, read_turns
 from training.groups import Group, read_groups
-from training.memory_questions import Entry, chats, claim_questions, wrong_speakers
+from training.memory_questions import Entry, chat_questions, chats, claim_questions, wrong_speakers
 
 TRAINED_CANDIDATES = 30
 """How many of the candidates of a training question travel."""
@@ -34,6 +35,9 @@ FIRST_PERSON = frozenset({"squadshifts_reddit", "squadshifts_amazon_reviews"})
 """Sets whose texts are posts of one person about themselves."""
 DIALOGUES = {"friendsqa": 0.6, "molweni": 0.15}
 """Sets of dialogues, and how many of their questions are also asked of another speaker."""
+CHAT_COPIES, CHAT_WRONG = 4, 0.35
+"""How often the questions about our own chats are taken, each time with other turns around the answer, and how many of
+them are also asked of another speaker: they are what a memory is asked."""
 
 
 class Ragged:
@@ -129,6 +133,11 @@ def answer_sources(files: Sequence[Path], caps: dict[str, int], *, memory: bool)
         return
     turns = [turn for path in sorted(DATA.glob("*.jsonl")) for turn in read_turns(path)]
     yield "claims", list(claim_questions([turn for turn in turns if turn.writer not in TEST]))
+    trained = [chat for chat in all_chats() if chat.name not in HELD_CHATS]
+    for copy in range(CHAT_COPIES):
+        asked = list(chat_questions(trained, copy))
+        yield f"chats_{copy}", asked
+        yield f"wrong_speakers_chats_{copy}", list(wrong_speakers(asked, CHAT_WRONG, copy))
 
 
 def answer_arrays(tokenizer: Tokenizer, sets: Iterable[tuple[str, Sequence[Entry]]]) -> dict[str, np.ndarray]:

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from longmind.models.rerank_small import LONG
-from longmind.recall.rerank import SCALE
+from longmind.models.rerank_small import JUDGED, LONG, MOST_LONG
+from longmind.recall.rerank import SCALE, WEIGHT
 from training.bert import load_arrays
 
 Numbers = NDArray[np.float64]
@@ -42,11 +42,11 @@ class Mixture:
 
     weight: float
     depth: int = 60
-    long_depth: int = 20
+    long_depth: int = MOST_LONG
 
     def order(self, asked: Candidates) -> NDArray[np.int64]:
         """Return the places of candidates, the best first."""
-        is_long = float(np.median(asked.lengths[:20])) > LONG
+        is_long = float(np.mean(asked.lengths[:JUDGED])) > LONG
         depth = self.long_depth if is_long else self.depth
         scores = asked.recall / (asked.recall.max() + 1e-9)
         scores[:depth] += self.weight * asked.reranker[:depth] / SCALE
@@ -99,8 +99,8 @@ def main() -> None:
     with np.load(call.scores) as stored:
         numbers = {name: stored[name] for name in stored.files}
     mixtures = [Mixture(0.0), *(Mixture(weight) for weight in (0.15, 0.2, 0.25, 0.3))]
-    mixtures += [Mixture(0.25, depth, min(depth, 20)) for depth in (8, 10, 20, 30, 40)]
-    mixtures += [Mixture(0.25, 60, depth) for depth in (10, 60)]
+    mixtures += [Mixture(WEIGHT, depth, min(depth, MOST_LONG)) for depth in (8, 10, 20, 30, 40)]
+    mixtures += [Mixture(WEIGHT, 60, depth) for depth in (10, 20, 60)]
     for path in sorted(call.prepared.glob("set_*.npz.xz")):
         name = path.name.split(".")[0]
         questions = read_set(path, numbers, call.layers)

@@ -6,8 +6,19 @@ import numpy as np
 
 from longmind.models.claim_decoding import SIGNS, DecodedClaim
 from longmind.models.statements import RELATIONS, STATUSES, StatedClaim, Status
-from training.claims.labels import Label
-from training.claims.thresholds import NEVER, Judged, calibrated, fit, judge, lowest
+from training.claims.labels import DATA, DEVELOPMENT, TEST, Label, Turn, read_turns
+from training.claims.thresholds import (
+    NEVER,
+    STEPS,
+    Judged,
+    calibrated,
+    fit,
+    judge,
+    least_harm,
+    lowest,
+    read_verdicts,
+    with_verdicts,
+)
 
 
 def read(
@@ -43,7 +54,8 @@ def test_the_fit_follows_signs_and_holds_back_a_relation_that_goes_wrong() -> No
         sign = float(chance.normal())
         right = bool(sign > 0 and (relation == 0 or chance.random() < 0.3))
         decoded = DecodedClaim(relation, 0, (0, 1), None, None, (sign, 0.0, 0.0, 0.0, 0.0), 0.5)
-        judged.append(Judged(StatedClaim(RELATIONS[relation], "current", (0, 1), 0.5), decoded, right, False))
+        claim = StatedClaim(RELATIONS[relation], "current", (0, 1), 0.5)
+        judged.append(Judged(claim, decoded, right, not right, read_right=right))
     calibration = fit(judged, len(RELATIONS))
     good, bad = (calibration.confidence((2.0, 0, 0, 0, 0), relation, 0) for relation in (0, 1))
     assert good > 0.9
@@ -55,3 +67,31 @@ def test_the_fit_follows_signs_and_holds_back_a_relation_that_goes_wrong() -> No
     assert 0.3 < threshold < NEVER
     assert sum(kept) >= 0.85 * len(kept)
     assert lowest([j for j in sure if not j.right], 0.5) == NEVER
+    careful = least_harm(sure, 400, 0.05)
+    assert sum(j.harmful and j.claim.confidence >= careful for j in sure) <= 20
+    assert least_harm(sure, 400, 1.0) == STEPS[0]
+
+
+def test_what_reading_found_counts_beside_the_labels() -> None:
+    turn = Turn("w99", "a hat", None, "user", "I got a hat with a net.", (Label("owns", "current", (8, 22)),))
+    (each,) = judge([read("owns", "current", (8, 11), 0.9)], turn.claims)
+    assert (each.right, each.harmful) == (False, True)
+    key = ("w99", 4, "owns", "current", "speaker", 8)
+    (right,) = with_verdicts([each], turn, "w99", 4, {key: "right"})
+    assert (right.right, right.read_right, right.harmful, right.met) == (False, True, False, ())
+    (wrong,) = with_verdicts([each], turn, "w99", 4, {key: "wrong"})
+    assert (wrong.read_right, wrong.harmful) == (False, True)
+    (trivial,) = with_verdicts([each], turn, "w99", 4, {key: "trivial"})
+    assert (trivial.read_right, trivial.harmful) == (False, False)
+
+
+def test_every_verdict_is_about_words_of_a_turn_that_is_measured_on() -> None:
+    verdicts = read_verdicts()
+    assert {writer for writer, *_ in verdicts} == {*DEVELOPMENT, *TEST}
+    assert set(verdicts.values()) == {"right", "trivial", "wrong"}
+    turns = {writer: list(read_turns(DATA / f"{writer}.jsonl")) for writer in (*DEVELOPMENT, *TEST)}
+    for writer, number, _, status, subject, start in verdicts:
+        text = turns[writer][number].text
+        assert status in STATUSES
+        assert start < len(text)
+        assert subject == "speaker" or subject in text

@@ -16,6 +16,8 @@ from longmind import Longmind
 from longmind.memory import AgentMemory
 
 FILE = Path(__file__).with_name("dialogues.jsonl")
+UNSEEN = FILE.with_name("unseen.jsonl")
+"""Dialogues that were written after the rules, by somebody who did not know what memory gets right."""
 USER = "user"
 
 

@@ -1,20 +1,26 @@
-"""Print how many dialogues change what they should: ``python -m training.claims.updates [--list]``."""
+"""Print how many dialogues change what they should: ``python -m training.claims.updates [--unseen] [--list]``."""
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import sys
 
 from longmind.models.statements import open_statement_reader
-from training.claims.updates import Outcome, measure
+from training.claims.updates import FILE, UNSEEN, Outcome, dialogues, measure
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--unseen", action="store_true", help="the dialogues that no rule was made with")
+    parser.add_argument("--list", action="store_true", help="show what is not right")
+    call = parser.parse_args()
+    chosen = dialogues(UNSEEN if call.unseen else FILE)
     ways = [("patterns", False)]
     if open_statement_reader() is not None:
         ways.append(("reader", True))
     for name, reader in ways:
-        outcomes = asyncio.run(measure(reader))
+        outcomes = asyncio.run(measure(reader, chosen))
         changes = [outcome for outcome in outcomes if outcome.dialogue.change]
         others = [outcome for outcome in outcomes if not outcome.dialogue.change]
         sys.stdout.write(
@@ -22,7 +28,7 @@ def main() -> None:
             f"no wrong change in {sum(not o.wrong_change for o in others)} of {len(others)}, "
             f"of which the fact was known in {sum(o.right for o in others)}\n"
         )
-        if "--list" in sys.argv:
+        if call.list:
             sys.stdout.writelines(_line(outcome) for outcome in outcomes if not outcome.right)
 
 
