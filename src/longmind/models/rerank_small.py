@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
 MOST = 60
 """The most candidates that are compared."""
-LONG, MOST_LONG = 60, 20
-"""Where the middle one of the first texts has more word pieces than this, fewer are compared: it learnt from short
-texts, and of a long one it reads a passage."""
+JUDGED, LONG, MOST_LONG = 20, 80, 30
+"""Where so many first texts have more word pieces than this on average, fewer are compared: of a long text it reads a
+passage, and among many passages that speak of the same things the order of recall is the better one."""
 MOST_WAITING = 240
 """The most texts that wait to be read while nothing is asked; the oldest are dropped."""
 PAUSE = 0.02
@@ -142,14 +142,17 @@ class SmallReranker:
         most = self._budget / questions / self._piece_seconds - len(asked_ids)
         numbers: Numbers = []
         lengths: list[int] = []
+        limit = len(texts)
         for text in texts:
+            if len(numbers) == limit:
+                break
             known, cost = self._vectors(model, asked_ids, text, most, cleared)
             most -= cost
             numbers.append(None if known is None else _number(asked, known))
             if known is not None:
                 lengths.append(known.length)
-            if len(numbers) == MOST_LONG and lengths and sorted(lengths)[len(lengths) // 2] > LONG:
-                break
+            if len(numbers) == JUDGED and sum(lengths) > LONG * len(lengths):
+                limit = min(limit, MOST_LONG)
         return numbers
 
     def _vectors(

@@ -47,13 +47,16 @@ class Thresholds:
     """
 
     keep: Mapping[str, float]
-    """Enough to be kept beside what is known."""
+    """Enough for what holds now to be kept: if it is false, it does harm."""
+    beside: Mapping[str, float]
+    """Enough for what was, is planned, or has ended."""
     change: Mapping[str, float]
     """Enough to replace or end what is known."""
 
     def keeps(self, claim: StatedClaim) -> bool:
         """Whether a claim is sure enough to be kept."""
-        return claim.confidence >= self.keep.get(claim.relation, _NEVER)
+        table = self.keep if claim.status == "current" else self.beside
+        return claim.confidence >= table.get(claim.relation, _NEVER)
 
     def changes(self, claim: StatedClaim) -> bool:
         """Whether a claim is sure enough to change what is known."""
@@ -80,7 +83,7 @@ class TrainedStatementReader:
         self._heads = ClaimHeads({name: value for name, value in model.ends.items() if value.dtype.kind == "f"})
         if len(model.ends["relation.weight"]) != len(self.relations):
             raise ModelError("The reader of statements has other relations than its weights.", hint=INSTALL)
-        self._thresholds = Thresholds(self._limits("keep"), self._limits("change"))
+        self._thresholds = Thresholds(self._limits("keep"), self._limits("beside"), self._limits("change"))
 
     def _limits(self, kind: str) -> dict[str, float]:
         """Return the thresholds by relation; none before they were computed."""

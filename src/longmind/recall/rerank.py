@@ -82,7 +82,7 @@ async def shares(reranker: Reranker, query: str, texts: Sequence[str]) -> list[f
     return [(score - low) / (high - low) if high > low else 0.0 for score in scores]
 
 
-WEIGHT = 0.25
+WEIGHT = 0.2
 """How much the small reranker's number counts beside the score of the arms."""
 SCALE = 4.0
 """The usual distance between its number for a text that answers and for one that does not."""

@@ -46,6 +46,7 @@ class TinyModel:
             self.ends[f"{name}.bias"] = np.zeros(outputs)
         self.ends["relations"] = np.array(RELATIONS)
         self.ends["keep"] = np.full(len(RELATIONS), keep)
+        self.ends["beside"] = np.full(len(RELATIONS), keep)
         self.ends["change"] = np.full(len(RELATIONS), 0.6)
         self.lengths: list[int] = []
 
@@ -122,10 +123,12 @@ def test_thresholds_decide_what_is_kept_and_what_is_certain() -> None:
 
 def test_a_relation_without_a_threshold_is_never_read() -> None:
     model = TinyModel()
-    del model.ends["keep"]
+    del model.ends["keep"], model.ends["beside"]
     assert not any(claim.kept for claim in TrainedStatementReader(model).read([Turn("abc cab bca")])[0])
-    limits = Thresholds({"name": 0.5}, {})
+    limits = Thresholds({"name": 0.5}, {"name": 0.4}, {})
     assert limits.keeps(StatedClaim("name", "current", (0, 1), 0.5))
+    assert limits.keeps(StatedClaim("name", "past", (0, 1), 0.4))
+    assert not limits.keeps(StatedClaim("name", "current", (0, 1), 0.4))
     assert not limits.changes(StatedClaim("name", "current", (0, 1), 1.0))
     assert not limits.keeps(StatedClaim("age", "current", (0, 1), 1.0))
 

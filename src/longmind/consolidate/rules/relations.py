@@ -88,8 +88,8 @@ RELATIONS: dict[str, Relation] = {
     "habit": Relation(
         "habit", past="former habit", intention="begin to", negated="does not", also=("hobby", "plays", "likes")
     ),
-    "owns": Relation("owns", relates=True, past="owned", intention="get", also=("has", "drives")),
-    "uses": Relation("uses", relates=True, past="used", intention="use", also=("owns", "has", "drives")),
+    "owns": Relation("owns", relates=True, past="owned", intention="get", also=("has", "drives", *_HAS)),
+    "uses": Relation("uses", relates=True, past="used", intention="use", also=("owns", "has", "drives", *_HAS)),
     "member_of": Relation(
         "member of", relates=True, past="was member of", intention="join", also=("signed up for", "joined")
     ),

@@ -58,6 +58,7 @@ _PEOPLE = _FAMILIES - {"pet"}
 _CLAUSES = frozenset({"habit", "event", "instruction", "other"})
 """Relations whose object is a clause, which keeps its articles."""
 _DIETS = re.compile(r"vegan|vegetarian|[a-z]+tarian|omnivore", re.IGNORECASE)
+_LOOKS_BACK = re.compile(r"\b(?:last|past|ago|yesterday|earlier|\d{4})\b", re.IGNORECASE)
 _SINCE = re.compile(r"\b(?:since|for|now|from)\b", re.IGNORECASE)
 _DAY = timedelta(days=1)
 _LONG_AGO = timedelta(days=365)
@@ -155,7 +156,8 @@ def settled_status(claim: StatedClaim, text: str, said_at: datetime) -> Status:
     if claim.status == "planned":
         time = _time(claim, text, said_at)
         over = time is not None and time.start is not None and said_at - time.start > _DAY
-        return "current" if over else "planned"
+        # "in January" is the next one of somebody who has plans
+        return "current" if over and _LOOKS_BACK.search(_words(text, claim.time or claim.object)) else "planned"
     if claim.time is not None and (length := resolve_duration(_words(text, claim.time))) is not None:
         lasting = length >= _LASTING or re.search(r"\b(?:past|last|been)\b", text, re.IGNORECASE)
         return "current" if lasting else "temporary"

@@ -130,6 +130,7 @@ def test_what_holds_for_a_time_takes_no_single_place() -> None:
         ("I moved to Brno for two weeks.", "for two weeks", "current", "stays in", None),
         ("Last year we moved to Brno.", "Last year", "planned", "lives in", 2025),
         ("In May we move to Brno.", None, "planned", "plans to", None),
+        ("In May we move to Brno.", "In May", "planned", "plans to", None),
     ],
 )
 def test_a_date_corrects_the_status_of_a_move(
