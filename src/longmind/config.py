@@ -154,7 +154,7 @@ class AgentSettings(Model):
     """How many memories ``recall`` returns unless told."""
     recall_shared: Annotated[int, Field(ge=0, le=100)] = 3
     """How many entries of the tenant's shared memory ``recall`` and ``context`` add at most; 0 adds none."""
-    answer_confidence: Unit = 0.2
+    answer_confidence: Unit = 0.17
     """How sure an answer of ``ask`` must be; one that is less sure is "not known"."""
     context_tokens: Annotated[int, Field(ge=50, le=1_000_000)] = 1500
     """The budget of ``context`` unless told."""

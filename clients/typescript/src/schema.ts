@@ -4112,7 +4112,7 @@ export interface components {
         AgentSettings: {
             /**
              * Answer Confidence
-             * @default 0.2
+             * @default 0.17
              */
             answer_confidence: number;
             /**
