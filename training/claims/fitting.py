@@ -8,6 +8,7 @@ import math
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -113,8 +114,6 @@ def fit(
 
 def arguments(parser: argparse.ArgumentParser, *, epochs: int, size: int, rate: float, minutes: float) -> None:
     """Add what every training of this kind may be told."""
-    from pathlib import Path
-
     parser.add_argument("--prepared", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--epochs", type=int, default=epochs)

@@ -159,6 +159,15 @@ async def test_an_animal_that_is_not_named_is_the_only_one(longmind: Longmind, r
     assert await know(longmind, first, second, over, unclear) == {("has cat", "Mia"), ("has cat", "Tom")}
 
 
+async def test_words_that_name_nothing_end_nothing(longmind: Longmind, reader: ScriptedReader) -> None:
+    first = reader.says("the skoda and the bike are mine", "owns", "skoda")
+    reader.says(first, "owns", "bike")
+    assert await know(longmind, first, reader.says("i sold the one of before", "owns", "of", "ended")) == {
+        ("owns", "skoda"),
+        ("owns", "bike"),
+    }
+
+
 async def test_a_job_that_is_not_named_is_the_one_that_is_known(longmind: Longmind, reader: ScriptedReader) -> None:
     first = reader.says("nurse at mercy", "works_as", "nurse")
     reader.says(first, "works_at", "mercy")

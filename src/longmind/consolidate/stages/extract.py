@@ -217,16 +217,17 @@ async def _end(work: Work, semantic: SemanticMemory, memory: Memory, claim: Clai
         return
     at = claim.start or memory.occurred_at
     wanted = content_terms(claim.object) if claim.object else frozenset[str]()
-    named = [
-        fact
+    named = {
+        fact.id: fact
         for predicate in dict.fromkeys((claim.predicate, *claim.also))
         for fact in await semantic.know(claim.subject, predicate, as_of=at)
         if _is_meant(wanted, content_terms(str(fact.object)))
-    ]
-    if not wanted and claim.many and len(named) > 1:  # "our dog died", and there are two
+    }
+    any_is_meant = not claim.object and (not claim.many or len(named) == 1)  # "our dog died", and there is one
+    if not wanted and not any_is_meant:
         work.notes.rejected["unclear"] += 1
         return
-    for fact in named:
+    for fact in named.values():
         await _end_fact(work, semantic, fact, at, memory, claim)
 
 
