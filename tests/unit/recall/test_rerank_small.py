@@ -16,6 +16,7 @@ from longmind.models import small_models
 from longmind.models.kept_texts import KeptTexts, TextVectors
 from longmind.models.rerank_small import (
     MOST,
+    MOST_LONG,
     Numbers,
     SmallReranker,
     TextInContext,
@@ -66,6 +67,15 @@ async def test_a_budget_bounds_what_is_read_anew_and_what_was_read_costs_nothing
     assert _read(everything) == MOST
     assert await small.read("How many cats?", texts) == everything
     assert len(kept) == MOST
+
+
+@installed
+async def test_fewer_candidates_are_compared_where_texts_are_long():
+    reranker = SmallReranker(60_000)
+    long_texts = [TextInContext(f"{text.text} " * 8) for text in _cats(MOST)]
+    assert len(await reranker.read("How many cats?", long_texts)) == MOST_LONG
+    mixed = [*_cats(MOST)[:18], *long_texts[:2], *_cats(MOST)[18:50]]
+    assert len(await reranker.read("How many cats?", mixed)) == len(mixed)
 
 
 @installed
