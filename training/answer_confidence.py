@@ -1,6 +1,6 @@
 """Fit the confidence of answers on whole memories that are no part of an evaluation set (``training.memories``).
 
-    python -m training.answer_confidence --data DATA [--kept asked.jsonl] [--questions 150]
+    python -m training.answer_confidence --data DATA [--kept asked.jsonl] [--questions 150] [--posts 4]
 
 Every question is recalled and read as ``ask`` does it. Prints the weights for ``longmind.answering.confidence``, and
 the confidence above which four of five questions without an answer are refused, found with each memory left out once.
@@ -36,8 +36,8 @@ from training.memory_questions import Entry, named
 REFUSED = 0.8
 POSTS = "squadshifts_reddit"
 """The set whose posts become chats: nearly all our own chats are of one person, these are of two."""
-MEMORIES, CONTEXTS = 4, 40
-"""How many memories are made, and from how many posts each."""
+CONTEXTS = 40
+"""From how many posts a memory is made."""
 ABSENT = 25
 """Questions to each memory about posts that it does not hold."""
 SHRINKAGE = 10.0
@@ -55,14 +55,14 @@ class Answered:
     answerable: bool
 
 
-def memories(data: Path) -> Iterator[TalkedMemory]:
-    """Yield the memories that are asked: chats, and posts of two people."""
+def memories(data: Path, posts: int) -> Iterator[TalkedMemory]:
+    """Yield the memories that are asked: chats, and so many of posts of two people."""
     yield from (chat_memory(chat) for chat in all_chats() if chat.name in HELD_CHATS)
     with gzip.open(data / "train_answers" / f"{POSTS}.jsonl.gz", "rt", encoding="utf-8") as stream:
         entries: list[Entry] = [entry for line in stream if named((entry := json.loads(line))["question"], "Ana")]
     contexts = sorted({tuple(entry["context"]) for entry in entries})
     random.Random(2).shuffle(contexts)
-    for number in range(MEMORIES):
+    for number in range(posts):
         own = set(contexts[number * CONTEXTS : (number + 1) * CONTEXTS])
         there = [entry for entry in entries if tuple(entry["context"]) in own]
         elsewhere = [entry for entry in entries if tuple(entry["context"]) not in own]
@@ -70,13 +70,13 @@ def memories(data: Path) -> Iterator[TalkedMemory]:
         yield posts_memory(f"{POSTS} {number}", there, absent, number)
 
 
-async def ask_all(data: Path, most: int, kept: Path | None) -> list[Answered]:
+async def ask_all(data: Path, posts: int, most: int, kept: Path | None) -> list[Answered]:
     """Ask at most so many questions of each memory."""
     before = {(each.memory, each.question): each for each in read_kept(kept)}
     asked: list[Answered] = []
     async with Longmind.open("memory:") as longmind:
         (await longmind.recaller()).counts_reads = False
-        for memory in memories(data):
+        for memory in memories(data, posts):
             mem = await _remembered(longmind, memory)
             answerer = Answerer(mem.scoped, mem.semantic, await longmind.span_reader())
             for question in chosen(memory, most):
@@ -167,9 +167,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--questions", type=int, default=150, help="the most questions to one memory")
+    parser.add_argument("--posts", type=int, default=4, help="memories made of posts")
     parser.add_argument("--kept", type=Path, help="keep what was asked here, and go on from there")
     call = parser.parse_args()
-    asked = asyncio.run(ask_all(call.data, call.questions, call.kept))
+    asked = asyncio.run(ask_all(call.data, call.posts, call.questions, call.kept))
     signs, scores = np.array([each.signs for each in asked]), np.array([each.score for each in asked])
     answerable = np.array([each.answerable for each in asked])
     confidence = left_out(asked)
