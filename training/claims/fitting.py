@@ -62,7 +62,7 @@ def loss_of(model: ClaimReader, inputs: Inputs, wanted: Wanted) -> Tensor:
 def fit(
     model: ClaimReader,
     examples: Examples,
-    chosen: Callable[[int], np.ndarray],
+    chosen: np.ndarray,
     target: Target,
     measured: np.ndarray,
     device: str,
@@ -70,7 +70,7 @@ def fit(
     *,
     pairs: bool,
 ) -> tuple[ClaimReader, list[dict[str, Any]]]:
-    """Train on the turns that are chosen for each epoch; return the moving mean of the weights, and the curve."""
+    """Train on the chosen turns; return the moving mean of the weights, and the curve."""
     mean = torch.optim.swa_utils.AveragedModel(model, multi_avg_fn=torch.optim.swa_utils.get_ema_multi_avg_fn(MEAN))
     chance = np.random.default_rng(call.seed)
     trained = [p for p in model.parameters() if p.requires_grad]
@@ -81,12 +81,12 @@ def fit(
     ]
     optimizer = torch.optim.AdamW(groups, lr=call.rate, weight_decay=0.01, betas=(0.9, 0.98))
     lengths = examples.pair_lengths if pairs else examples.lengths
-    total = call.epochs * math.ceil(len(chosen(0)) / call.size)
+    total = call.epochs * math.ceil(len(chosen) / call.size)
     step, began, curve = 0, time.time(), list[dict[str, Any]]()
     for epoch in range(call.epochs):
         model.train()
         losses = []
-        for part in batches(chosen(epoch), call.size, lengths, chance):
+        for part in batches(chosen, call.size, lengths, chance):
             progress = max(step / total, (time.time() - began) / (60 * call.minutes))
             if progress >= 1:
                 break

@@ -120,7 +120,7 @@ def main() -> None:
     sys.stdout.write(f"fold {call.fold}: {len(others)} turns, read in {time.time() - began:.0f} s\n")
     sys.stdout.flush()
     target = gold_target(examples, device)
-    model, curve = fit(model, examples, lambda _: others, target, measured["development"], device, call, pairs=True)
+    model, curve = fit(model, examples, others, target, measured["development"], device, call, pairs=True)
     result = figures(read(model, examples, measured["test"], device, pairs=True), examples)
     curve.append({"part": "test", **result})
     np.savez(call.out / f"taught.{call.fold}.npz", **taught(model, examples, labelled, device))

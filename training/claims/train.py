@@ -145,7 +145,7 @@ def main() -> None:
         train, development, test = train[:: len(train) // 128], development[:16], test[:16]
     sys.stdout.write(f"{len(train)} turns\n")
     sys.stdout.flush()
-    model, curve = fit(model, examples, lambda _: train, target, development, device, call, pairs=False)
+    model, curve = fit(model, examples, train, target, development, device, call, pairs=False)
     for name, part in (("development", development), ("test", test)):
         curve.append({"part": name, **figures(read(model, examples, part, device, pairs=False), examples)})
         sys.stdout.write(f"{json.dumps(curve[-1])}\n")

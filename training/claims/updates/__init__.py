@@ -17,7 +17,7 @@ from longmind.memory import AgentMemory
 
 FILE = Path(__file__).with_name("dialogues.jsonl")
 UNSEEN = FILE.with_name("unseen.jsonl")
-"""Dialogues that were written after the rules, by somebody who did not know what memory gets right."""
+"""Dialogues that were written after the rules, without sight of what memory gets right."""
 USER = "user"
 
 
