@@ -1,18 +1,19 @@
 """Questions about chats of our own: what somebody asks weeks later, in other words, of a memory of these chats.
 
-    python -m training.chats [FILE ...]     checks the files and counts what they hold
+    python -m training.chats [CHAT.txt ...]     checks all chats, or some of the written ones, and counts what they hold
 
-There are two kinds of chats: the labelled turns of ``training/claims/data/wNN.jsonl``, with questions in
-``training/claims/asked/wNN.txt``, and chats of a user with an assistant that answers at length,
-``training/assistant_chats/cNN.txt``, with questions in ``cNN.asked.txt`` beside it.
+There are three kinds of chats: the labelled turns of ``training/claims/data/wNN.jsonl``, with questions in
+``training/claims/asked/wNN.txt``; chats of a user with an assistant that answers at length,
+``training/assistant_chats/cNN.txt``, with questions in ``cNN.asked.txt`` beside it; and chats of two people who tell
+each other of lives that are easy to mix up, ``training/friend_chats/fNN.txt``, with their questions beside them.
 
 A question is a line: the numbers of the turns that answer, with commas between them, a bar, the question, a bar, and
 the answer. The answer is copied from one of these turns; the items of a list stand between semicolons. It may be
 "yes" or "no", and it is missing where no words of a turn would do. Turns are counted from 0. ``!12|question`` is a
 question that the chat does not answer although turn 12 comes near.
 
-A chat with an assistant is a text: ``# 2026-03-02 topic`` begins a session, ``[0] user: words`` a message that goes on
-until the next of these.
+A chat of the second and third kind is a text: ``# 2026-03-02 topic`` begins a session, ``[0] user: words`` a message
+that goes on until the next of these.
 """
 
 from __future__ import annotations
@@ -28,8 +29,9 @@ from training.groups import Asked, Group
 
 ASKED = Path(__file__).parent / "claims" / "asked"
 ASSISTANT_CHATS = Path(__file__).parent / "assistant_chats"
-HELD_CHATS = frozenset({"w61", "w65", "w73", "w82", "c02", "c12"})
-"""Chats whose answers the reader of answers has not seen: its confidence is fitted on them."""
+FRIEND_CHATS = Path(__file__).parent / "friend_chats"
+HELD_CHATS = frozenset({"w61", "w65", "w73", "w82", "c02", "c12", "c22", "c26", "f05", "f11", "f17", "f23"})
+"""Chats whose questions no model has learnt from: chances and confidences are fitted on them."""
 _SESSION = re.compile(r"# (?P<date>\d{4}-\d\d-\d\d) (?P<topic>\S.*)")
 _MESSAGE = re.compile(r"\[(?P<number>\d+)\] (?P<speaker>[^:\n]{1,40}): (?P<text>.*)")
 
@@ -98,8 +100,8 @@ def claim_chats() -> Iterator[Chat]:
         yield Chat(path.stem, tuple(texts), tuple(speakers), tuple(sessions), questions)
 
 
-def read_assistant_chat(path: Path) -> Chat:
-    """Return a chat with an assistant and the questions about it."""
+def read_chat(path: Path) -> Chat:
+    """Return a chat that is stored as a text, and the questions about it."""
     texts, speakers, sessions = list[str](), list[str](), list[int]()
     session = -1
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
@@ -124,14 +126,22 @@ def read_assistant_chat(path: Path) -> Chat:
 def all_chats() -> Iterator[Chat]:
     """Yield every chat that is trained on."""
     yield from claim_chats()
-    for path in sorted(ASSISTANT_CHATS.glob("*.txt")):
+    yield from written_chats(ASSISTANT_CHATS)
+    yield from written_chats(FRIEND_CHATS)
+
+
+def written_chats(folder: Path) -> Iterator[Chat]:
+    """Yield the chats of a folder that are stored as texts."""
+    for path in sorted(folder.glob("*.txt")):
         if not path.name.endswith(".asked.txt"):
-            yield read_assistant_chat(path)
+            yield read_chat(path)
 
 
 def chat_groups() -> Iterator[Group]:
-    """Yield every chat with the questions that it answers, for the reranker."""
+    """Yield every chat that is learnt from with the questions that it answers, for the reranker."""
     for chat in all_chats():
+        if chat.name in HELD_CHATS:
+            continue
         texts = tuple(f"{speaker}: {text}" for speaker, text in zip(chat.speakers, chat.texts, strict=True))
         questions = tuple(Asked(asked.text, asked.turns) for asked in chat.questions if asked.answerable)
         yield Group(f"chats/{chat.name}", texts, chat.sessions, questions)
@@ -157,7 +167,7 @@ def faults(chat: Chat) -> Iterator[str]:
 
 
 def main(names: Sequence[str]) -> int:
-    chats = [chat for chat in all_chats() if not names or chat.name in {Path(name).name[:3] for name in names}]
+    chats = [read_chat(Path(name)) for name in names] if names else list(all_chats())
     wrong = 0
     for chat in chats:
         for fault in faults(chat):

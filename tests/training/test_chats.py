@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from training.chats import ASKED, HELD_CHATS, all_chats, chat_groups, faults, read_asked, read_assistant_chat
+from training.chats import ASKED, HELD_CHATS, all_chats, chat_groups, faults, read_asked, read_chat
 from training.claims.labels import DATA, TEST, read_turns
 
 
@@ -15,13 +15,14 @@ def test_nothing_is_wrong_with_the_questions_about_chats() -> None:
     assert {chat.name for chat in chats} >= {path.stem for path in ASKED.glob("*.txt")} | HELD_CHATS
     assert [fault for chat in chats for fault in faults(chat)] == []
     asked = [question for chat in chats for question in chat.questions]
-    assert sum(question.answerable for question in asked) > 5_000
-    assert sum(not question.answerable for question in asked) > 1_500
-    assert sum(bool(question.answers) for question in asked) > 4_500
+    assert sum(question.answerable for question in asked) > 10_000
+    assert sum(not question.answerable for question in asked) > 3_500
+    assert sum(bool(question.answers) for question in asked) > 9_000
 
 
 def test_the_reranker_learns_only_from_questions_with_an_answer() -> None:
-    for group, chat in zip(chat_groups(), all_chats(), strict=True):
+    learnt = [chat for chat in all_chats() if chat.name not in HELD_CHATS]
+    for group, chat in zip(chat_groups(), learnt, strict=True):
         assert len(group.questions) == sum(question.answerable for question in chat.questions)
         assert all(place < len(group.texts) for question in group.questions for place in question.gold)
 
@@ -69,7 +70,7 @@ def test_a_chat_with_an_assistant_is_read_by_sessions_and_messages(tmp_path: Pat
         "# 2026-04-01 later\n[2] user: Done.\n"
     )
     path.with_suffix(".asked.txt").write_text("0|Who moved?\n!9|Where to?\n1|What with?|crates\n")
-    chat = read_assistant_chat(path)
+    chat = read_chat(path)
     assert chat.texts == ("I moved.", "Well:\n\n- boxes", "Done.")
     assert chat.speakers == ("user", "assistant", "user")
     assert chat.sessions == (0, 0, 1)
@@ -81,4 +82,4 @@ def test_a_wrong_chat_is_told(tmp_path: Path, text: str) -> None:
     path = tmp_path / "c99.txt"
     path.write_text(text)
     with pytest.raises(ValueError, match=r"c99\.txt, line"):
-        read_assistant_chat(path)
+        read_chat(path)
