@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from training.claims.labels import DATA, RELATIONS, STATUSES, read_turn, read_turns
+from training.claims.labels import DATA, RELATIONS, STATUSES, read_turn, read_turns, with_labels
 
 TURN = {
     "writer": "w",
@@ -26,7 +26,7 @@ def test_every_turn_of_a_writer_is_whole(path):
     turns = list(read_turns(path))
     assert {turn.writer for turn in turns} == {path.stem}
     assert len({turn.text for turn in turns}) == len(turns)
-    assert 0.4 <= sum(not turn.claims for turn in turns) / len(turns) <= 0.75
+    assert 0.3 <= sum(not turn.claims for turn in turns) / len(turns) <= 0.75
 
 
 def test_all_relations_and_statuses_occur():
@@ -55,3 +55,9 @@ def test_a_span_is_found_by_its_occurrence():
 def test_a_wrong_label_is_refused(wrong):
     with pytest.raises(ValueError):  # noqa: PT011
         read_turn(turn(**wrong))
+
+
+def test_a_line_with_its_own_labels_is_the_same_turn():
+    for path in sorted(DATA.glob("w0*.jsonl")):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            assert read_turn(with_labels(line, read_turn(line).claims)) == read_turn(line)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from longmind import Longmind
-from training.claims.updates import Dialogue, dialogues, play
+from training.claims.updates import FILES, Dialogue, dialogues, play
 
 ALL = dialogues()
 
@@ -20,6 +22,17 @@ def test_there_are_thirty_of_each_and_all_differ() -> None:
         assert dialogue.holds or dialogue.gone
         assert dialogue.change or dialogue.holds, "what should stay is named"
         assert [turn[0] for turn in dialogue.turns] == sorted(turn[0] for turn in dialogue.turns)
+
+
+@pytest.mark.parametrize("name", ["unseen", "fresh"])
+def test_later_dialogues_are_whole_and_as_many_of_each_kind(name: str) -> None:
+    later = dialogues(FILES[name])
+    assert sum(dialogue.change for dialogue in later) == sum(not dialogue.change for dialogue in later) >= 30
+    said = {turn[2] for dialogue in ALL for turn in dialogue.turns}
+    for dialogue in later:
+        assert dialogue.slot
+        assert dialogue.holds or dialogue.gone
+        assert dialogue.turns[0][2] not in said
 
 
 def named(name: str) -> Dialogue:

@@ -12,7 +12,7 @@ import random
 from collections.abc import Iterator
 from pathlib import Path
 
-from training.chats import ASSISTANT_CHATS, read_assistant_chat
+from training.chats import ASSISTANT_CHATS, written_chats
 from training.groups import read_groups, speaker_of
 
 DIALOGUES = {"friendsqa_devtst": 6_000, "sgd_templated": 9_000}
@@ -76,11 +76,9 @@ def _tweets(data: Path) -> Iterator[Unlabelled]:
 
 
 def _assistant_chats() -> Iterator[Unlabelled]:
-    for path in sorted(ASSISTANT_CHATS.glob("*.txt")):
-        if path.name.endswith(".asked.txt"):
-            continue
-        chat, before = read_assistant_chat(path), None
+    for chat in written_chats(ASSISTANT_CHATS):
+        before: str | None = None
         for speaker, text in zip(chat.speakers, chat.texts, strict=True):
-            if speaker == "user":
+            if speaker != "assistant":
                 yield before, text
             before = text

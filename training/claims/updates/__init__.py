@@ -16,8 +16,9 @@ from longmind import Longmind
 from longmind.memory import AgentMemory
 
 FILE = Path(__file__).with_name("dialogues.jsonl")
-UNSEEN = FILE.with_name("unseen.jsonl")
-"""Dialogues that were written after the rules, without sight of what memory gets right."""
+FILES = {name: FILE.with_name(f"{name}.jsonl") for name in ("dialogues", "unseen", "fresh")}
+"""The dialogues that rules were made with, and two sets that were written later without sight of what memory gets
+right: of ``unseen`` half was read since then, ``fresh`` was only measured with."""
 USER = "user"
 
 

@@ -1,4 +1,4 @@
-"""Print how many dialogues change what they should: ``python -m training.claims.updates [--unseen] [--list]``."""
+"""Print how many dialogues change what they should: ``python -m training.claims.updates [--set unseen] [--list]``."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import asyncio
 import sys
 
 from longmind.models.statements import open_statement_reader
-from training.claims.updates import FILE, UNSEEN, Outcome, dialogues, measure
+from training.claims.updates import FILES, Outcome, dialogues, measure
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--unseen", action="store_true", help="the dialogues that no rule was made with")
+    parser.add_argument("--set", choices=list(FILES), default="dialogues")
     parser.add_argument("--list", action="store_true", help="show what is not right")
     call = parser.parse_args()
-    chosen = dialogues(UNSEEN if call.unseen else FILE)
+    chosen = dialogues(FILES[call.set])
     ways = [("patterns", False)]
     if open_statement_reader() is not None:
         ways.append(("reader", True))
