@@ -1,11 +1,11 @@
-"""The reranker that is shipped: it reads questions and texts apart from each other, and is taught by large ones.
+"""The reranker that is shipped: it reads questions and texts apart from each other, and is taught by a large one.
 
-    python -m training.distil --prepared prepared --teachers OUT/reranker6,OUT2/reranker6 --out OUT3 \\
-        [--layers 6] [--minutes 5] [--start OUT/matcher6] [--taught taught.npz] [--tiny]
+    python -m training.distil --prepared prepared --taught OUT/reranked.npz --out OUT \\
+        [--layers 6] [--minutes 5] [--start OUT/matcher6] [--tiny]
 
-The teachers score all candidates of the training questions once, side by side and over long inputs; students learn
-their mean, and which texts are right, over the shorter inputs that are shipped. All texts lie on the device, so that a
-step costs only the student. With ``--taught`` the teachers' scores are kept in a file and read from it the next time.
+The teacher (``training.rerank``) has scored all candidates of the training questions, side by side and over long
+inputs; students learn its numbers, and which texts are right, over the shorter inputs that are shipped. All texts lie
+on the device, so that a step costs only the student.
 The scores of students for the candidates of the evaluation sets and of held-out groups are written beside the weights:
 mixtures and calibration are chosen where the texts are.
 """
@@ -26,7 +26,6 @@ from torch.nn import functional
 from longmind.models import rerank_pairs as pairs
 from training.bert import WIDTH, Bert, unpack
 from training.listwise import Loss, train_by_lists
-from training.rerank import Reranker, score_all
 from training.texts import (
     HELD_OUT,
     SHARES,
@@ -115,7 +114,7 @@ def asked_batch(questions: Questions, chosen: list[int], device: str) -> tuple[T
 
 
 def loss_of(model: Matcher, questions: Questions, chosen: np.ndarray, made: Texts, taught: Tensor, device: str) -> Loss:
-    """Return the loss of lists: how far a student is from its teachers, and from what is right."""
+    """Return the loss of lists: how far a student is from its teacher, and from what is right."""
 
     def loss(rows: Tensor, asked: np.ndarray) -> Tensor:
         with torch.autocast(device, dtype=torch.bfloat16, enabled=device == "cuda"):
@@ -133,13 +132,6 @@ def loss_of(model: Matcher, questions: Questions, chosen: np.ndarray, made: Text
         return TEMPERATURE**2 * divergence + 0.3 * functional.cross_entropy(scores, right) + 0.1 * level
 
     return loss
-
-
-def teacher_scores(prefix: Path, trunk: dict[str, Tensor], made: Texts, device: str, size: int) -> Tensor:
-    """Return the numbers of a trained teacher."""
-    teacher = Reranker()
-    teacher.load_state_dict(load_state(prefix) | {"bert.words.weight": trunk["words.weight"]})
-    return score_all(teacher.to(device), made, device, size)
 
 
 def new_student(layers: int, trunk: dict[str, Tensor], start: Path | None, device: str) -> Matcher:
@@ -160,8 +152,7 @@ def new_student(layers: int, trunk: dict[str, Tensor], start: Path | None, devic
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--prepared", type=Path, required=True)
-    parser.add_argument("--teachers", default="")
-    parser.add_argument("--taught", type=Path, help="the teachers' scores; written if it is not there")
+    parser.add_argument("--taught", type=Path, required=True, help="the teacher's scores")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--layers", default="6", help="of one or several students, with commas between them")
     parser.add_argument("--minutes", type=float, default=5.0, help="for each student")
@@ -184,21 +175,11 @@ def main() -> None:
     sets = {path.name.split(".")[0]: Questions(path) for path in sorted(call.prepared.glob("set_*.npz.xz"))}
     trunk = unpack(call.prepared / "trunk.npz.xz")
     chosen = np.arange(len(questions))[:: 2000 if call.tiny else 1]
-    size = 64 if call.tiny else 4096
     held = np.flatnonzero(questions.group_of[chosen] % HELD_OUT == 7)
     kept = np.flatnonzero(questions.group_of[chosen] % HELD_OUT != 7)
     shares = np.array([SHARES.get(questions.source(int(chosen[q])), 1.0) for q in kept])
-    if call.taught and call.taught.exists():
-        with np.load(call.taught) as stored:
-            taught = torch.from_numpy(stored["scores"].astype(np.float32)).to(device)
-    else:
-        made = make_texts(questions, chosen, pairs.pair, device)
-        tell(f"{len(chosen)} questions, {len(made.right)} pairs")
-        taught = torch.stack([teacher_scores(Path(t), trunk, made, device, size) for t in call.teachers.split(",")])
-        taught = taught.mean(0)
-        if call.taught:
-            np.savez_compressed(call.taught, scores=taught.half().cpu().numpy())
-        tell(f"teachers: the best candidate is right in {100 * first_of_list(taught.cpu().numpy(), made, held):.1f} %")
+    with np.load(call.taught) as stored:
+        taught = torch.from_numpy(stored["scores"].astype(np.float32)).to(device)
     made = make_texts(questions, chosen, pairs.text_alone, device)
     asked_sets = {name: np.arange(len(asked))[: 2 if call.tiny else None] for name, asked in sets.items()}
     evaluated = {name: make_texts(sets[name], asked, pairs.text_alone, device) for name, asked in asked_sets.items()}

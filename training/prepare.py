@@ -114,23 +114,21 @@ def question_arrays(tokenizer: Tokenizer, groups: Iterable[Group], most: int | N
     }
 
 
-def answer_sources(files: Sequence[Path], caps: dict[str, int], *, memory: bool) -> Iterator[tuple[str, list[Entry]]]:
-    """Yield the sets of questions with answers, by name: those of files, and with ``memory`` those in its shape."""
+def answer_sources(files: Sequence[Path], caps: dict[str, int]) -> Iterator[tuple[str, list[Entry]]]:
+    """Yield the sets of questions with answers, by name: those of files, and those in the shape of a memory."""
     chance = random.Random(SEED)
     for path in files:
         with gzip.open(path, "rt", encoding="utf-8") as stream:
             entries = [json.loads(line) for line in stream]
         name = path.name.removesuffix(".jsonl.gz")
-        if memory and name in FIRST_PERSON:
+        if name in FIRST_PERSON:
             yield f"chat_{name}", list(chats(entries))
-        if memory and name in DIALOGUES:
+        if name in DIALOGUES:
             yield f"wrong_speakers_{name}", list(wrong_speakers(entries, DIALOGUES[name]))
         if name in caps:
             chance.shuffle(entries)
             entries = sorted(entries[: caps[name]], key=lambda entry: json.dumps(entry["context"][:2]))
         yield name, entries
-    if not memory:
-        return
     turns = [turn for path in sorted(DATA.glob("*.jsonl")) for turn in read_turns(path)]
     yield "claims", list(claim_questions([turn for turn in turns if turn.writer not in TEST]))
     trained = [chat for chat in all_chats() if chat.name not in HELD_CHATS]
@@ -193,7 +191,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--mined", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--parts", default="trunk,questions,sets,answers,plain_answers")
+    parser.add_argument("--parts", default="trunk,questions,sets,answers")
     call = parser.parse_args()
     call.out.mkdir(parents=True, exist_ok=True)
     parts, tokenizer = call.parts.split(","), open_tokenizer()
@@ -207,11 +205,10 @@ def main() -> None:
         for path in sorted(call.mined.glob("set_*.jsonl.gz")):
             name = path.name.removesuffix(".jsonl.gz")
             save_arrays(call.out / f"{name}.npz.xz", question_arrays(tokenizer, read_groups(path), None))
-    for part in {"answers", "plain_answers"}.intersection(parts):
+    if "answers" in parts:
         files = sorted((call.data / "train_answers").glob("*.jsonl.gz"))
         caps = {"sgd_templated": 6_000, "molweni": 14_000}
-        sets = answer_sources(files, caps, memory=part == "answers")
-        save_arrays(call.out / f"{part}.npz.xz", answer_arrays(tokenizer, sets))
+        save_arrays(call.out / "answers.npz.xz", answer_arrays(tokenizer, answer_sources(files, caps)))
     for path in sorted(call.out.iterdir()):
         sys.stdout.write(f"{path.name}: {path.stat().st_size / 1e6:.1f} MB\n")
 

@@ -1,9 +1,12 @@
 """Training of the answer reader: where in a text the answer to a question stands, or that it stands there not.
 
-    python -m training.reader --prepared prepared --out OUT [--epochs 3] [--minutes 6] [--tiny]
+    python -m training.reader --prepared prepared --out OUT [--teacher-minutes 2.5] [--minutes 4] [--tiny]
 
 It reads a question beside a window of neighbouring turns. A third of the windows do not hold the answer: they are
 another part of the same conversation, or of another one; then the first token is the right place.
+
+MPNet is trained first. Then it teaches the reader that is shipped: both read the same windows, and the reader learns
+where its teacher would begin and end, beside what is right.
 """
 
 from __future__ import annotations
@@ -23,10 +26,13 @@ from torch.nn import functional
 
 from longmind.models import rerank_pairs as pairs
 from training.bert import WIDTH, Bert, load_arrays, unpack
-from training.texts import batch, lists_of, save
+from training.mpnet import MPNET_WIDTH, new_trunk
+from training.texts import batch, lists_of, load_state, save
 
 WINDOW = 250
 """The most pieces that are read at once."""
+TAUGHT = 0.5
+"""How much the teacher counts beside what is right."""
 WITHOUT = 0.35
 """The share of windows that do not hold the answer."""
 HELD_OUT = 40
@@ -35,12 +41,12 @@ STRANGE = {"tweetqa", "squadshifts_reddit", "squadshifts_amazon_reviews"}
 
 
 class Reader(nn.Module):
-    """The encoder and two numbers for each token: that an answer begins or ends there."""
+    """An encoder and two numbers for each token: that an answer begins or ends there."""
 
-    def __init__(self, layers: int = 6, drop: float = 0.1) -> None:
+    def __init__(self, trunk: nn.Module, width: int) -> None:
         super().__init__()
-        self.bert = Bert(layers, drop)
-        self.span = nn.Linear(WIDTH, 2)
+        self.bert = trunk
+        self.span = nn.Linear(width, 2)
 
     def forward(self, ids: Tensor, segments: Tensor, lengths: Tensor) -> Tensor:
         numbers = self.span(self.bert(ids, segments, lengths)).float()
@@ -143,74 +149,108 @@ def batches(
     global _SHARED
     _SHARED = answers
     jobs = [(chosen[start : start + size], seed + start) for start in range(0, len(chosen) - size + 1, size)]
-    workers = max(1, min(14, multiprocessing.cpu_count() - 1))
+    workers = max(1, min(9, multiprocessing.cpu_count() - 1))
     with ProcessPoolExecutor(workers, multiprocessing.get_context("fork")) as pool:
         for rows in pool.map(_make, jobs, chunksize=4):
             spans = torch.tensor([[first, last] for _, _, first, last in rows], device=device)
             yield batch([(pieces, head) for pieces, head, _, _ in rows], device), spans
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--prepared", type=Path, required=True)
-    parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--questions", default="answers", choices=["answers", "plain_answers"])
-    parser.add_argument("--epochs", type=int, default=4)
-    parser.add_argument("--size", type=int, default=192)
-    parser.add_argument("--rate", type=float, default=1.5e-4)
-    parser.add_argument("--minutes", type=float, default=6.0)
-    parser.add_argument("--tiny", action="store_true")
-    call = parser.parse_args()
-    device = "cuda" if torch.cuda.is_available() else "cpu"
-    torch.manual_seed(1)
-    torch.set_float32_matmul_precision("high")
-    call.out.mkdir(parents=True, exist_ok=True)
-    answers = Answers(call.prepared / f"{call.questions}.npz.xz")
-    model = Reader().to(device)
-    model.bert.load_state_dict(unpack(call.prepared / "trunk.npz.xz"))
+def loss_of(numbers: Tensor, spans: Tensor, taught: Tensor | None) -> Tensor:
+    """Return how far beginnings and ends are from what is right, and from what a teacher says."""
+    right = functional.cross_entropy(numbers[..., 0], spans[:, 0]) + functional.cross_entropy(
+        numbers[..., 1], spans[:, 1]
+    )
+    if taught is None:
+        return right / 2
+    own = functional.log_softmax(numbers.transpose(1, 2), -1)
+    divergence = functional.kl_div(own, functional.softmax(taught.transpose(1, 2), -1), reduction="none").sum(-1)
+    return (1 - TAUGHT) * right / 2 + TAUGHT * divergence.mean()
+
+
+def fit(
+    model: Reader,
+    answers: Answers,
+    minutes: float,
+    rate: float,
+    device: str,
+    call: argparse.Namespace,
+    teacher: Reader | None,
+) -> list[dict[str, float]]:
+    """Train until the time is over, measuring after each epoch; return how it went."""
     held = answers.context_of % HELD_OUT == 5
     chance = np.random.default_rng(4)
-    size = 4 if call.tiny else call.size
-    plan = [chance.permutation(np.flatnonzero(~held)) for _ in range(call.epochs)]
-    if call.tiny:
-        plan = [order[: size * 3] for order in plan]
-    total = sum(len(order) // size for order in plan)
     trained = [p for p in model.parameters() if p.requires_grad]
-    optimizer = torch.optim.AdamW(trained, lr=call.rate, weight_decay=0.01, betas=(0.9, 0.98))
-    began, step, curve, losses = time.time(), 0, [], []
-    deadline = began + 60 * call.minutes
-    for epoch, order in enumerate(plan):
+    optimizer = torch.optim.AdamW(trained, lr=rate, weight_decay=0.01, betas=(0.9, 0.98))
+    began, step, progress, epoch = time.time(), 0, 0.0, 0
+    curve, losses = list[dict[str, float]](), list[Tensor]()
+    size = 4 if call.tiny else call.size
+    while progress < 1:
         model.train()
-        for inputs, spans in batches(answers, order, size, device, 1000 * epoch + 3):
-            progress = max(step / total, (time.time() - began) / max(deadline - began, 1e-9))
+        order = chance.permutation(np.flatnonzero(~held))[: size * 3 if call.tiny else None]
+        for inputs, spans in batches(answers, order, size, device, 1000 * epoch + call.seed):
+            progress = (time.time() - began) / (60 * minutes)
             if progress >= 1:
                 break
-            warm = min(1.0, (step + 1) / max(1, total * 0.06))
             for entry in optimizer.param_groups:
-                entry["lr"] = call.rate * warm * max(0.02, 0.5 * (1 + math.cos(math.pi * min(progress, 1.0))))
+                entry["lr"] = (
+                    rate * min(1.0, progress / 0.06 + 0.01) * max(0.02, 0.5 * (1 + math.cos(math.pi * progress)))
+                )
             with torch.autocast(device, dtype=torch.bfloat16, enabled=device == "cuda"):
                 numbers = model(*inputs)
-            loss = (
-                functional.cross_entropy(numbers[..., 0], spans[:, 0])
-                + functional.cross_entropy(numbers[..., 1], spans[:, 1])
-            ) / 2
+                taught = None
+                if teacher is not None:
+                    with torch.no_grad():
+                        taught = teacher(*inputs)
+            loss = loss_of(numbers, spans, taught)
             optimizer.zero_grad(set_to_none=True)
             loss.backward()
             nn.utils.clip_grad_norm_(trained, 1.0)
             optimizer.step()
             losses.append(loss.detach())
             step += 1
-            if step % 100 == 0 or call.tiny:
-                recent = torch.stack(losses[-100:]).mean().item()
+            if step % 200 == 0 or call.tiny:
+                recent = torch.stack(losses[-200:]).mean().item()
                 curve.append({"step": step, "seconds": round(time.time() - began, 1), "loss": round(recent, 4)})
-                sys.stdout.write(f"step {step}/{total} {time.time() - began:.0f} s loss {recent:.4f}\n")
+                sys.stdout.write(f"step {step}, epoch {epoch}, {time.time() - began:.0f} s, loss {recent:.4f}\n")
                 sys.stdout.flush()
         figures = measure(model, answers, np.flatnonzero(held)[: 8 if call.tiny else 2000], device)
         curve.append({"step": step, **figures})
         sys.stdout.write(f"epoch {epoch + 1}: {figures}\n")
         sys.stdout.flush()
-        if time.time() > deadline:
+        epoch += 1
+        if call.tiny:
             break
+    return curve
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--prepared", type=Path, required=True)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--size", type=int, default=192)
+    parser.add_argument("--rate", type=float, default=2e-4)
+    parser.add_argument("--minutes", type=float, default=4.0)
+    parser.add_argument("--teacher-rate", type=float, default=6e-5)
+    parser.add_argument("--teacher-minutes", type=float, default=2.5)
+    parser.add_argument("--start", type=Path, help="weights of a reader to go on from")
+    parser.add_argument("--seed", type=int, default=3)
+    parser.add_argument("--tiny", action="store_true")
+    call = parser.parse_args()
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    torch.manual_seed(call.seed)
+    torch.set_float32_matmul_precision("high")
+    call.out.mkdir(parents=True, exist_ok=True)
+    answers = Answers(call.prepared / "answers.npz.xz")
+    teacher = Reader(new_trunk(call.prepared), MPNET_WIDTH).to(device)
+    curve = {"teacher": fit(teacher, answers, call.teacher_minutes, call.teacher_rate, device, call, None)}
+    teacher.eval()
+    model = Reader(Bert(6, 0.1), WIDTH)
+    model.bert.load_state_dict(unpack(call.prepared / "trunk.npz.xz"))
+    if call.start is not None:
+        model.load_state_dict(load_state(call.start), strict=False)
+    model.to(device)
+    curve["reader"] = fit(model, answers, call.minutes, call.rate, device, call, teacher)
     save(model, call.out, "reader6")
     (call.out / "reader_curve.json").write_text(json.dumps(curve))
 

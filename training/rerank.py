@@ -1,9 +1,10 @@
-"""Training of a large reranker: a cross-encoder over a question and a text with its neighbours.
+"""Training of a large reranker: MPNet reads a question and a text with its neighbours side by side.
 
     python -m training.rerank --prepared prepared --out OUT [--minutes 4] [--seed 1] [--tiny]
 
-Listwise: one right text against 15 wrong ones that our own recall had ranked high. It is the teacher of the reranker
-that is shipped (``training.distil``).
+Listwise: one right text against wrong ones that our own recall had ranked high. It is the teacher of the reranker that
+is shipped (``training.distil``): its numbers for all candidates of the training questions are written to
+``OUT/reranked.npz``.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from longmind.models import rerank_pairs as pairs
-from training.bert import WIDTH, Bert, unpack
 from training.listwise import Loss, train_by_lists
+from training.mpnet import MPNET_WIDTH, MPNet, new_trunk
 from training.texts import (
     HELD_OUT,
     SHARES,
@@ -29,23 +30,22 @@ from training.texts import (
     Texts,
     first_of_list,
     make_texts,
-    save,
 )
 
-LIST = 16
+LIST = 12
 """How many texts stand against each other."""
 
 
 class Reranker(nn.Module):
-    """The encoder and a number for its first token."""
+    """An encoder and a number for its first token."""
 
-    def __init__(self, layers: int = 6, drop: float = 0.1) -> None:
+    def __init__(self, trunk: MPNet) -> None:
         super().__init__()
-        self.bert = Bert(layers, drop)
-        self.score = nn.Linear(WIDTH, 1)
+        self.trunk = trunk
+        self.score = nn.Linear(MPNET_WIDTH, 1)
 
     def forward(self, ids: Tensor, segments: Tensor, lengths: Tensor) -> Tensor:
-        return self.score(self.bert(ids, segments, lengths)[:, 0]).squeeze(-1)
+        return self.score(self.trunk(ids, segments, lengths)[:, 0]).squeeze(-1)
 
 
 @torch.no_grad()
@@ -75,7 +75,7 @@ def main() -> None:
     parser.add_argument("--prepared", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--lists", type=int, default=64)
-    parser.add_argument("--rate", type=float, default=1e-4)
+    parser.add_argument("--rate", type=float, default=5e-5)
     parser.add_argument("--minutes", type=float, default=4.0)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--tiny", action="store_true")
@@ -93,11 +93,11 @@ def main() -> None:
     held = np.flatnonzero(questions.group_of[chosen] % HELD_OUT == 7)
     kept = np.flatnonzero(questions.group_of[chosen] % HELD_OUT != 7)
     shares = np.array([SHARES.get(questions.source(int(chosen[q])), 1.0) for q in kept])
-    model = Reranker().to(device)
-    model.bert.load_state_dict(unpack(call.prepared / "trunk.npz.xz"))
+    model = Reranker(new_trunk(call.prepared)).to(device)
     curve = train_by_lists(model, loss_of(model, made, device), made, kept, shares, LIST, device, call)
-    save(model, call.out, "reranker6")
-    right = 100 * first_of_list(score_all(model, made, device, 64 if call.tiny else 4096).cpu().numpy(), made, held)
+    scores = score_all(model, made, device, 16 if call.tiny else 4096).cpu().numpy()
+    np.savez_compressed(call.out / "reranked.npz", scores=scores.astype(np.float16))
+    right = 100 * first_of_list(scores, made, held)
     sys.stdout.write(
         f"the best candidate is right in {right:.1f} % of held-out questions; {time.time() - began:.0f} s\n"
     )

@@ -14,6 +14,8 @@ from training.bert import load_arrays
 from training.claims.model import Inputs
 
 PARTS = ("train", "development", "test", "unlabelled")
+FOLDS = 4
+"""How many teachers there are; each reads the writers of one fold that it has not learnt from."""
 Claim = tuple[int, ...]
 """Relation, status, and the first and last token of object, subject and time."""
 
@@ -23,9 +25,10 @@ class Examples:
 
     def __init__(self, path: Path) -> None:
         data = load_arrays(path)
-        self._arrays = {name: data[name] for name in ("ids", "pairs", "firsts", "lasts")}
-        self._ends = {name: data[f"{name}_ends"].astype(np.int64) for name in ("ids", "pairs")}
-        self.heads, self.folds = data["heads"].astype(int), data["folds"].astype(int)
+        self._ids, self._ends = data["ids"], data["ids_ends"].astype(np.int64)
+        self.heads = data["heads"].astype(int)
+        self.folds = data["writers"].astype(int) % FOLDS
+        self.turns = np.stack([data[name].astype(int) for name in ("writers", "lines", "variants")], 1)
         self.relations = [str(name) for name in data["relations"]]
         self.statuses = [str(name) for name in data["statuses"]]
         self.parts = data["parts"]
@@ -33,36 +36,24 @@ class Examples:
             [tuple(claim) for claim in data["claims"][a:b].reshape(-1, 8).tolist()]
             for a, b in itertools.pairwise(data["claims_ends"].astype(np.int64))
         ]
-        self.lengths = np.diff(self._ends["ids"])
-        self.pair_lengths = np.diff(self._ends["pairs"])
+        self.lengths = np.diff(self._ends)
 
     def part(self, name: str) -> np.ndarray:
         """Return the turns of a part."""
         return np.flatnonzero(self.parts == PARTS.index(name))
 
-    def inputs(self, chosen: np.ndarray, device: str, *, pairs: bool) -> Inputs:
-        """Return the padded tensors of some turns; with ``pairs`` what a teacher reads beside them."""
-        longest = int(self.lengths[chosen].max())
-        longest += -longest % 8
-        ids = self._padded("ids", "ids", chosen, longest)
-        places = np.arange(longest)[None]
+    def inputs(self, chosen: np.ndarray, device: str) -> Inputs:
+        """Return the padded tensors of some turns."""
         lengths = self.lengths[chosen]
-        segments = (places >= self.heads[chosen][:, None]) & (places < lengths[:, None])
-        arrays = [ids, segments.astype(np.int64), lengths]
-        if pairs:
-            widest = int(self.pair_lengths[chosen].max())
-            widest += -widest % 8
-            arrays.append(self._padded("pairs", "pairs", chosen, widest))
-            arrays += [self._padded(name, "ids", chosen, longest) for name in ("firsts", "lasts")]
-        return tuple(torch.from_numpy(array).to(device, non_blocking=True) for array in arrays)
-
-    def _padded(self, name: str, ends: str, chosen: np.ndarray, width: int) -> np.ndarray:
-        values, bounds = self._arrays[name], self._ends[ends]
-        padded = np.zeros((len(chosen), width), np.int64)
+        longest = int(lengths.max())
+        longest += -longest % 8
+        ids = np.zeros((len(chosen), longest), np.int64)
         for row, number in enumerate(chosen):
-            own = values[bounds[number] : bounds[number + 1]]
-            padded[row, : len(own)] = own
-        return padded
+            ids[row, : lengths[row]] = self._ids[self._ends[number] : self._ends[number + 1]]
+        places = np.arange(longest)[None]
+        segments = (places >= self.heads[chosen][:, None]) & (places < lengths[:, None])
+        arrays = (ids, segments.astype(np.int64), lengths)
+        return tuple(torch.from_numpy(array).to(device, non_blocking=True) for array in arrays)
 
 
 def batches(

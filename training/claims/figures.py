@@ -22,12 +22,12 @@ Found = dict[int, list[tuple[float, Claim]]]
 
 
 @torch.no_grad()
-def read(model: ClaimReader, examples: Examples, chosen: np.ndarray, device: str, *, pairs: bool) -> Found:
+def read(model: ClaimReader, examples: Examples, chosen: np.ndarray, device: str) -> Found:
     """Return the claims that a model finds, with the product of its beliefs as confidence."""
     model.eval()
     found: Found = {int(number): [] for number in chosen}
     for part in batches(chosen, 256, examples.lengths, None):
-        inputs = examples.inputs(part, device, pairs=pairs)
+        inputs = examples.inputs(part, device)
         with torch.autocast(device, dtype=torch.bfloat16, enabled=device == "cuda"):
             tokens, holds, numbers = model.encode(inputs)
         held = torch.sigmoid(holds).tolist()

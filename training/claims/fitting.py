@@ -67,8 +67,6 @@ def fit(
     measured: np.ndarray,
     device: str,
     call: argparse.Namespace,
-    *,
-    pairs: bool,
 ) -> tuple[ClaimReader, list[dict[str, Any]]]:
     """Train on the chosen turns; return the moving mean of the weights, and the curve."""
     mean = torch.optim.swa_utils.AveragedModel(model, multi_avg_fn=torch.optim.swa_utils.get_ema_multi_avg_fn(MEAN))
@@ -80,20 +78,19 @@ def fit(
         {"params": [p for p in trained if id(p) in heads], "factor": call.head_factor},
     ]
     optimizer = torch.optim.AdamW(groups, lr=call.rate, weight_decay=0.01, betas=(0.9, 0.98))
-    lengths = examples.pair_lengths if pairs else examples.lengths
     total = call.epochs * math.ceil(len(chosen) / call.size)
     step, began, curve = 0, time.time(), list[dict[str, Any]]()
     for epoch in range(call.epochs):
         model.train()
         losses = []
-        for part in batches(chosen, call.size, lengths, chance):
+        for part in batches(chosen, call.size, examples.lengths, chance):
             progress = max(step / total, (time.time() - began) / (60 * call.minutes))
             if progress >= 1:
                 break
             rate = call.rate * min(1.0, (step + 1) / (total * 0.06)) * max(0.02, 1 - progress)
             for entry in optimizer.param_groups:
                 entry["lr"] = rate * entry["factor"]
-            inputs = examples.inputs(part, device, pairs=pairs)
+            inputs = examples.inputs(part, device)
             with torch.autocast(device, dtype=torch.bfloat16, enabled=device == "cuda"):
                 loss = loss_of(model, inputs, target(part, inputs))
             optimizer.zero_grad(set_to_none=True)
@@ -105,7 +102,7 @@ def fit(
             step += 1
         if not losses:
             break
-        result = figures(read(mean.module, examples, measured, device, pairs=pairs), examples)
+        result = figures(read(mean.module, examples, measured, device), examples)
         curve.append({"epoch": epoch + 1, "loss": float(torch.stack(losses).mean()), **result})
         sys.stdout.write(f"{json.dumps(curve[-1])} {time.time() - began:.0f} s\n")
         sys.stdout.flush()

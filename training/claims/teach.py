@@ -1,10 +1,10 @@
-"""A teacher of the reader of statements: layers of SmolLM2, trained on the labelled turns, label what it has not seen.
+"""A teacher of the reader of statements: MPNet, trained on the labelled turns, labels what it has not seen.
 
     python -m training.claims.teach --prepared prepared --fold 0 --out OUT [--minutes 4] [--tiny]
 
 The teacher of a fold is trained on the writers of the other folds. What it reads in the turns of its own fold, and in
-those without labels, is written to ``OUT/taught.FOLD.npz``: how likely objects begin and end, and in turns without
-labels the claims with their statuses. So what a student learns from it is as unsure as a reader of new turns is.
+those without labels, is written to ``OUT/taught.FOLD.npz``: how likely objects begin and end, and the claims with
+their statuses. So what a student learns from it is as unsure as a reader of new turns is.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from training.claims.examples import PARTS, Examples, batches, claim_table
+from training.claims.examples import Examples, batches, claim_table
 from training.claims.figures import figures, read
 from training.claims.fitting import Target, Wanted, arguments, fit
 from training.claims.model import ClaimReader, Inputs
-from training.llama import LLAMA_WIDTH, EchoTrunk, read_trunk
+from training.mpnet import MPNET_WIDTH, new_trunk
 
 LIKELY = 0.01
 """What is less likely is not written."""
@@ -51,8 +51,8 @@ def taught(model: ClaimReader, examples: Examples, chosen: np.ndarray, device: s
     model.eval()
     numbers, holds, counts, places, values = [], [], [], [], []
     claims, statuses, weights = [], [], []
-    for part in batches(chosen, 256, examples.pair_lengths, None):
-        inputs = examples.inputs(part, device, pairs=True)
+    for part in batches(chosen, 256, examples.lengths, None):
+        inputs = examples.inputs(part, device)
         with torch.autocast(device, dtype=torch.bfloat16, enabled=device == "cuda"):
             tokens, held, logits = model.encode(inputs)
         sure = torch.sigmoid(logits) * (inputs[1] == 1)[:, :, None, None]
@@ -63,8 +63,7 @@ def taught(model: ClaimReader, examples: Examples, chosen: np.ndarray, device: s
         counts.append(torch.bincount(likely[:, 0], minlength=len(part)).cpu().numpy())
         places.append(likely[:, 1].cpu().numpy())
         values.append(flat[likely[:, 0], likely[:, 1]].cpu().numpy())
-        unlabelled = torch.from_numpy(examples.parts[part] == PARTS.index("unlabelled")).to(device)
-        begins = ((sure[:, :, 0] >= CLAIMED) & unlabelled[:, None, None]).nonzero()
+        begins = (sure[:, :, 0] >= CLAIMED).nonzero()
         if not len(begins):
             continue
         row, start, relation = begins.T
@@ -106,10 +105,8 @@ def main() -> None:
     call.out.mkdir(parents=True, exist_ok=True)
     began = time.time()
     examples = Examples(call.prepared / "claims.npz.xz")
-    weights = read_trunk(call.prepared / "llama")
-    trunk = EchoTrunk(len(weights["words.weight"]), LLAMA_WIDTH)
-    trunk.llama.load_state_dict(weights)
-    model = ClaimReader(trunk, LLAMA_WIDTH, len(examples.relations), len(examples.statuses)).to(device)
+    model = ClaimReader(new_trunk(call.prepared), MPNET_WIDTH, len(examples.relations), len(examples.statuses))
+    model.to(device)
     train = examples.part("train")
     own, others = train[examples.folds[train] == call.fold], train[examples.folds[train] != call.fold]
     labelled = np.concatenate((own, examples.part("unlabelled")))
@@ -120,8 +117,8 @@ def main() -> None:
     sys.stdout.write(f"fold {call.fold}: {len(others)} turns, read in {time.time() - began:.0f} s\n")
     sys.stdout.flush()
     target = gold_target(examples, device)
-    model, curve = fit(model, examples, others, target, measured["development"], device, call, pairs=True)
-    result = figures(read(model, examples, measured["test"], device, pairs=True), examples)
+    model, curve = fit(model, examples, others, target, measured["development"], device, call)
+    result = figures(read(model, examples, measured["test"], device), examples)
     curve.append({"part": "test", **result})
     np.savez(call.out / f"taught.{call.fold}.npz", **taught(model, examples, labelled, device))
     (call.out / f"teacher_curve.{call.fold}.json").write_text(json.dumps(curve))

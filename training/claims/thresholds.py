@@ -1,6 +1,6 @@
 """How sure the reader of statements is, how sure it must be, and how good it is then.
 
-    python -m training.claims.thresholds [--out calibration.json] [--harm 0.02] [--precision 0.86] [--change 0.88]
+    python -m training.claims.thresholds [--out calibration.json] [--harm 0.02] [--precision 0.86] [--change 0.90]
 
 Reads the turns of the development writers with the exported model. A logistic regression over the model's own beliefs,
 the relation and the status tells how likely a claim is right; relations and statuses that go wrong are held back by it.
@@ -207,7 +207,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     parser.add_argument("--harm", type=float, default=0.02, help="share of turns that may state something false")
     parser.add_argument("--precision", type=float, default=0.86, help="precision of claims that do not hold now")
-    parser.add_argument("--change", type=float, default=0.88, help="precision of what may change something")
+    parser.add_argument("--change", type=float, default=0.90, help="precision of what may change something")
     call = parser.parse_args()
     reader, verdicts = TrainedStatementReader(load("statements")), read_verdicts()
     began = time.process_time()

@@ -30,9 +30,6 @@ from training.claims.model import ClaimReader, Inputs
 from training.claims.teach import gold_target
 from training.texts import load_state, save
 
-MIXED = 0.35
-"""How much a teacher's opinion counts beside a label."""
-
 
 class Taught:
     """What teachers said of turns."""
@@ -70,7 +67,7 @@ class Taught:
         return [(c, s, w / max(len(self._objects[number]), 1)) for c, s, w in self._claims[number]]
 
 
-def taught_target(examples: Examples, taught: Taught, device: str) -> Target:
+def taught_target(examples: Examples, taught: Taught, share: float, device: str) -> Target:
     """Return what labels and teachers want of a batch."""
     gold: Target = gold_target(examples, device)
     unlabelled = examples.parts == PARTS.index("unlabelled")
@@ -82,7 +79,7 @@ def taught_target(examples: Examples, taught: Taught, device: str) -> Target:
         holds = np.zeros(len(chosen), np.float32)
         for row, number in enumerate(chosen):
             if taught.knows(number):
-                shares[row] = 1.0 if unlabelled[number] else MIXED
+                shares[row] = 1.0 if unlabelled[number] else share
                 own, likely = taught.objects(number)
                 rows.append(np.full(len(own), row))
                 places.append(own)
@@ -124,6 +121,7 @@ def main() -> None:
     arguments(parser, epochs=8, size=64, rate=3e-4, minutes=4.0)
     parser.add_argument("--start", type=Path)
     parser.add_argument("--taught", type=Path, help="the folder with what teachers said")
+    parser.add_argument("--mixed", type=float, default=0.35, help="how much teachers count beside a label")
     parser.add_argument("--drop", type=float, default=0.15)
     call = parser.parse_args()
     device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -138,16 +136,16 @@ def main() -> None:
     target: Target = gold_target(examples, device)
     if call.taught is not None:
         taught = Taught(sorted(call.taught.glob("taught.*.npz")), len(examples.parts))
-        target = taught_target(examples, taught, device)
+        target = taught_target(examples, taught, call.mixed, device)
         unlabelled = examples.part("unlabelled")
         train = np.concatenate((train, unlabelled[[taught.knows(number) for number in unlabelled]]))
     if call.tiny:
         train, development, test = train[:: len(train) // 128], development[:16], test[:16]
     sys.stdout.write(f"{len(train)} turns\n")
     sys.stdout.flush()
-    model, curve = fit(model, examples, train, target, development, device, call, pairs=False)
+    model, curve = fit(model, examples, train, target, development, device, call)
     for name, part in (("development", development), ("test", test)):
-        curve.append({"part": name, **figures(read(model, examples, part, device, pairs=False), examples)})
+        curve.append({"part": name, **figures(read(model, examples, part, device), examples)})
         sys.stdout.write(f"{json.dumps(curve[-1])}\n")
     save(model, call.out, "claims6")
     (call.out / "claims_curve.json").write_text(json.dumps(curve))
