@@ -38,6 +38,7 @@ READ_PREDICATES = frozenset(
 """Predicates of claims that the reader can make too."""
 _DOUBT = 0.3
 """From which confidence on a joke, a wish or hearsay that the reader sees speaks against a pattern."""
+_SURE_HOME = 0.9
 _DENIED = frozenset({"hypothetical", "negated", "reported", "question"})
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 MAX_TEXT = 200_000
@@ -213,7 +214,9 @@ def merge_claims(patterns: ExtractedClaims, read: Sequence[tuple[StatedClaim, Cl
         elif agreeing and not any(other.predicate == claim.predicate for other in rivals):
             # both read the same, and the pattern names it more exactly: "plays" for a hobby, "has dog" for a pet
             claims = [other for other in claims if other not in agreeing]
-            added.append(claim)
+            # "left the choir" is a job to a pattern, so an ending ends what the reader names, too
+            also = tuple(p for other in agreeing for p in (other.predicate, *other.also)) if claim.ended else ()
+            added.append(replace(claim, also=(*claim.also, *also)))
         else:
             sure = max(claim.confidence, *(other.confidence for other in agreeing)) if agreeing else 0.0
             claims = [replace(c, certain=True, confidence=sure) if c in agreeing else c for c in claims]
@@ -232,12 +235,16 @@ def _agree(claim: Claim, other: Claim) -> bool:
 
 
 def _is_doubted(claim: Claim, patterns: ExtractedClaims) -> bool:
-    """Whether patterns hold that a claim of what can be only once is a wish, hearsay, or a move that is no new home."""
+    """Whether patterns hold that a claim of what can be only once is a wish, hearsay, or a move that is no new home.
+
+    Patterns know few places, so a home that is read very surely is not doubted for its name.
+    """
     if claim.many or claim.ended:
         return False
     refused = [r.span for r in patterns.refused if r.reason in _DENIED and r.span is not None]
     moved = [other.span for other in patterns.claims if other.predicate == "moved to" and claim.predicate == "lives in"]
-    return any(_touch(claim.span, span) for span in (*refused, *moved))
+    doubted = refused if claim.confidence >= _SURE_HOME else [*refused, *moved]
+    return any(_touch(claim.span, span) for span in doubted)
 
 
 def _touch(span: tuple[int, int], other: tuple[int, int]) -> bool:

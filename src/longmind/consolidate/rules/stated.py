@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 
 from longmind.consolidate.rules import changes, phrases
 from longmind.consolidate.rules.claims import Claim, Reason, Refused
+from longmind.consolidate.rules.framing import framed
 from longmind.consolidate.rules.lexicon import FAMILY, PETS, SINGLE_KIN
 from longmind.consolidate.rules.relations import (
     DIET,
@@ -68,8 +69,15 @@ _PHONE = re.compile(r"\+?[\d\s()/.-]{6,}")
 _MAIL = re.compile(r"\S+@\S+\.\w+")
 _APART = re.compile(r"single|divorced|separated|widow(?:ed|er)?|alone|on my own", re.IGNORECASE)
 """Being this means that there is no partner any more."""
+_RELATIONSHIP = re.compile(
+    r"\b(?:single|married|divorced|engaged|separated|widow(?:ed|er)?|alone|on my own|together|dating|relationship|"
+    r"split|broke|wed(?:ding)?|marriage|divorce|taken|seeing)\b",
+    re.IGNORECASE,
+)
+"""Words for how somebody lives with somebody, in place of a name."""
 _ANY_JOB = re.compile(r"(?:job|work|working|position|post|role|contract|day job|old job)", re.IGNORECASE)
 """What is left by somebody who does not say which: "I quit my job"."""
+_CHANGING = frozenset({"current", "ended", "negated"})
 _MOVES = frozenset({"lives_in", "works_at", "works_as", "works_in", "studied_at"})
 """Relations in which one state follows another, so that an old date says nothing of today."""
 _AS_IT_WERE = re.compile(
@@ -147,8 +155,12 @@ def settled_status(claim: StatedClaim, text: str, said_at: datetime) -> Status:
     """Return a claim's status, corrected by the time it names, since dates are read better by rules.
 
     A stay of some weeks is temporary, and what has a date before today is not to come, however sure the model is. A
-    home or a job "as it were" is a figure of speech.
+    home or a job "as it were" is a figure of speech. What would change something is not taken from a quotation, a
+    condition or somebody else's word; that there is a relative holds there too ("my aunt says").
     """
+    mentioned = claim.status == "current" and claim.relation in _FAMILIES
+    if claim.status in _CHANGING and not mentioned and (status := framed(text, claim.object[0])) is not None:
+        return status
     if claim.relation not in _MOVES or claim.status not in ("current", "planned"):
         return claim.status
     if _AS_IT_WERE.search(text[: claim.object[0]]):
@@ -257,7 +269,7 @@ def _relation(claim: StatedClaim, text: str) -> Relation | None:
     if _KIN_ALONE.fullmatch(words):
         mentioned = claim.relation == "parent" or _MINE.search(f"{text[: claim.object[0]]}{words}")
         return None if mentioned else Relation("has", past="had", also=("owns",))
-    if claim.relation == "partner" and words.islower():
+    if claim.relation == "partner" and _RELATIONSHIP.search(words):
         return Relation("relationship", past="former relationship")
     before = _KIN_BEFORE.search(text[: claim.object[0]])
     if before is None:

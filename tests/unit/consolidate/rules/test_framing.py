@@ -1,0 +1,29 @@
+"""What stands around a statement can take it back."""
+
+from __future__ import annotations
+
+import pytest
+
+from longmind.consolidate.rules.framing import framed
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "status"),
+    [
+        ('She wrote "I left Arup in May and live in Ghent now".', "Ghent", "reported"),
+        ("If they raise the rent again I live in Ghent by June.", "Ghent", "hypothetical"),
+        ("But if it rains, we move to Ghent.", "Ghent", "hypothetical"),
+        ("My aunt is telling everybody that Rik and I split up.", "Rik", "reported"),
+        ("Tom says he moved to Ghent.", "Ghent", "reported"),
+        ("They keep saying I work at Arup.", "Arup", "reported"),
+        ("I told you I moved to Ghent.", "Ghent", None),
+        ("I said we moved to Ghent.", "Ghent", None),
+        ("Tom says hi. I moved to Ghent.", "Ghent", None),
+        ("Tom says hi, and we moved to Ghent.", "Ghent", None),
+        ('I am reading "Seeds by Post" at the moment.', "Seeds", None),
+        ("She told me to move, so I live in Ghent now.", "Ghent", None),
+        ("I live in Ghent.", "Ghent", None),
+    ],
+)
+def test_what_takes_a_statement_back(text: str, words: str, status: str | None) -> None:
+    assert framed(text, text.index(words)) == status
