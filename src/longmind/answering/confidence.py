@@ -29,7 +29,7 @@ class Signs(NamedTuple):
     """Whether that could not be compared."""
 
 
-WEIGHTS = Signs(-2.621, 0.227, 0.102, 0.025, -0.002, -0.099, 0.307)
+WEIGHTS = Signs(-2.529, 0.242, -0.431, -0.036, -0.198, -0.091, 0.364)
 LEAST_CONTRAST, MOST_CONTRAST = -10.0, 8.0
 """Beyond these a contrast says no more."""
 

@@ -82,10 +82,12 @@ async def shares(reranker: Reranker, query: str, texts: Sequence[str]) -> list[f
     return [(score - low) / (high - low) if high > low else 0.0 for score in scores]
 
 
-WEIGHT = 0.2
+WEIGHT = 0.4
 """How much the small reranker's number counts beside the score of the arms."""
 SCALE = 4.0
 """The usual distance between its number for a text that answers and for one that does not."""
+ENOUGH = 10
+"""How many candidates must have been read for its numbers to count in full: two or three say little of the others."""
 
 
 def new_order(scores: Sequence[float], numbers: Numbers) -> list[int]:
@@ -99,5 +101,6 @@ def new_order(scores: Sequence[float], numbers: Numbers) -> list[int]:
         return list(range(len(numbers)))
     best, unread = max(scores[0], 1e-9), known[len(known) // 4]
     counted = [unread if number is None else number for number in numbers]
-    total = [score / best + WEIGHT * number / SCALE for score, number in zip(scores, counted, strict=False)]
+    weight = WEIGHT * min(1.0, len(known) / ENOUGH)
+    total = [score / best + weight * number / SCALE for score, number in zip(scores, counted, strict=False)]
     return sorted(range(len(total)), key=lambda place: -total[place])

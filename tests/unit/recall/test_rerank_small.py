@@ -22,7 +22,7 @@ from longmind.models.rerank_small import (
     TextInContext,
     open_reranker,
 )
-from longmind.recall.rerank import new_order
+from longmind.recall.rerank import ENOUGH, new_order
 
 installed = pytest.mark.skipif(bool(small_models.missing()), reason="longmind-models is not installed")
 
@@ -193,3 +193,10 @@ def test_it_is_off_without_a_budget_or_without_the_package(monkeypatch):
     assert open_reranker(0) is None
     monkeypatch.setattr(small_models, "PACKAGES", ("no_such_package",))
     assert open_reranker(60) is None
+
+
+def test_few_numbers_count_less_than_many() -> None:
+    scores = [1.0 - place / 100 for place in range(ENOUGH)]
+    swapped = [-1.0, 0.0, *[None] * (ENOUGH - 2)]  # two of ten were read: too little to turn the first two around
+    assert new_order([1.0, 0.95, *scores[2:]], swapped)[0] == 0
+    assert new_order([1.0, 0.95, *scores[2:]], [-1.0, 0.0, *[-3.0] * (ENOUGH - 2)])[0] == 1
