@@ -26,7 +26,7 @@ from pathlib import Path
 import numpy as np
 
 from longmind.models.statements import Span
-from training.claims.labels import DATA, RELATIONS, STATUSES, Label, Turn, read_turns, with_labels
+from training.claims.labels import DATA, RELATIONS, STATUSES, Label, Turn, overlap, read_turns, same, with_labels
 
 SURE = 0.5
 """From this belief on, what a teacher reads and no label says is read once more."""
@@ -43,17 +43,6 @@ class Opinion:
     claim: Label
     belief: float
     labelled: bool
-
-
-def overlap(a: Span, b: Span) -> float:
-    """Return the share of the letters of two spans that they have in common."""
-    return max(0, min(a[1], b[1]) - max(a[0], b[0])) / (max(a[1], b[1]) - min(a[0], b[0]))
-
-
-def same(a: Label, b: Label) -> bool:
-    """Whether two claims say the same of nearly the same words."""
-    subjects = a.subject is b.subject if a.subject is None or b.subject is None else overlap(a.subject, b.subject) > 0
-    return a.relation == b.relation and a.status == b.status and subjects and overlap(a.object, b.object) >= 0.5
 
 
 def opinions(turn: Turn, read: Sequence[tuple[Label, float]]) -> list[Opinion]:

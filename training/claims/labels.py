@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from longmind.models.statements import Span, StatedClaim
+
 DATA = Path(__file__).parent / "data"
 TEST = ("w05", "w11", "w15", "w18", "w63", "w67", "w71", "w75", "w95", "w105", "w111", "w117", "w123")
 DEVELOPMENT = ("w07", "w14", "w79", "w83", "w87", "w92", "w108", "w121")
@@ -107,6 +109,20 @@ def _span(text: str, words: str, occurrence: int) -> tuple[int, int]:
     if not words.strip() or words != words.strip():
         raise ValueError(f"{words!r} has blanks at its ends")
     return start, start + len(words)
+
+
+def overlap(a: Span, b: Span) -> float:
+    """Return the share of the letters of two spans that they have in common."""
+    return max(0, min(a[1], b[1]) - max(a[0], b[0])) / (max(a[1], b[1]) - min(a[0], b[0]))
+
+
+def same(claim: Label | StatedClaim, label: Label) -> bool:
+    """Whether a claim says what a label says, of nearly the same words."""
+    if claim.relation != label.relation or claim.status != label.status or overlap(claim.object, label.object) < 0.5:
+        return False
+    if claim.subject is None or label.subject is None:
+        return claim.subject is label.subject
+    return overlap(claim.subject, label.subject) > 0
 
 
 def with_labels(line: str, labels: Sequence[Label]) -> str:

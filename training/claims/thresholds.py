@@ -31,9 +31,9 @@ from longmind.consolidate.rules.relations import RELATIONS
 from longmind.models.claim_decoding import SIGNS, Calibration, DecodedClaim
 from longmind.models.small_models import load
 from longmind.models.statement_reader import TrainedStatementReader
-from longmind.models.statements import STATUSES, Span, StatedClaim
+from longmind.models.statements import STATUSES, StatedClaim
 from longmind.models.statements import Turn as ReadTurn
-from training.claims.labels import DATA, DEVELOPMENT, TEST, Label, Turn, read_turns
+from training.claims.labels import DATA, DEVELOPMENT, TEST, Label, Turn, overlap, read_turns, same
 
 JUDGED = Path(__file__).with_name("judged.jsonl")
 SINGLE = frozenset(name for name, relation in RELATIONS.items() if not relation.many)
@@ -89,7 +89,7 @@ def with_verdicts(judged: Sequence[Judged], turn: Turn, writer: str, number: int
         subject = "speaker" if claim.subject is None else turn.text[slice(*claim.subject)]
         verdict = verdicts.get((writer, number, claim.relation, claim.status, subject, claim.object[0]))
         right = each.right or verdict == "right"
-        near = [n for n, label in enumerate(turn.claims) if right and _overlap(claim.object, label.object) >= 0.3]
+        near = [n for n, label in enumerate(turn.claims) if right and overlap(claim.object, label.object) >= 0.3]
         harmful = each.harmful if verdict is None else claim.status == "current" and verdict == "wrong"
         results.append(replace(each, harmful=harmful and not right, read_right=right, met=tuple(near)))
     return results
@@ -99,25 +99,13 @@ def judge(claims: Sequence[tuple[StatedClaim, DecodedClaim]], labels: Sequence[L
     """Compare the claims of a turn with its labels; each label is met once."""
     unmet, judged = list(labels), []
     for claim, decoded in sorted(claims, key=lambda pair: -pair[0].confidence):
-        match = next((label for label in unmet if _is_same(claim, label)), None)
+        match = next((label for label in unmet if same(claim, label)), None)
         if match is not None:
             unmet.remove(match)
-        near = any(label.status == "current" and _overlap(claim.object, label.object) >= 0.3 for label in labels)
+        near = any(label.status == "current" and overlap(claim.object, label.object) >= 0.3 for label in labels)
         harmful = match is None and claim.status == "current" and not near
         judged.append(Judged(claim, decoded, match is not None, harmful))
     return judged
-
-
-def _is_same(claim: StatedClaim, label: Label) -> bool:
-    if claim.relation != label.relation or claim.status != label.status or _overlap(claim.object, label.object) < 0.5:
-        return False
-    if claim.subject is None or label.subject is None:
-        return claim.subject is label.subject
-    return _overlap(claim.subject, label.subject) > 0
-
-
-def _overlap(a: Span, b: Span) -> float:
-    return max(0, min(a[1], b[1]) - max(a[0], b[0])) / (max(a[1], b[1]) - min(a[0], b[0]))
 
 
 def fit(judged: Sequence[Judged], relations: int) -> Calibration:
