@@ -40,6 +40,9 @@ CONTEXTS = 40
 """From how many posts a memory is made."""
 ABSENT = 25
 """Questions to each memory about posts that it does not hold."""
+SPEAKS_FOR = np.array(Signs(constant=0, read=1, about=1, others=-1, nobody=0, contrast=-1, uncontrasted=0))
+"""Whether a sign can only speak for an answer (1) or against it (-1). A few hundred questions may say otherwise by
+chance, and words about the wrong person would then be believed."""
 SHRINKAGE = 10.0
 """How strongly weights are drawn to zero; of 1, 3 and 10 the best on memories that were left out."""
 
@@ -137,7 +140,18 @@ def scored(draft: Draft, memory: TalkedMemory, question: AskedQuestion) -> float
     return best
 
 
-def fit(signs: np.ndarray, scores: np.ndarray, weight: float = SHRINKAGE) -> np.ndarray:
+def fit(signs: np.ndarray, scores: np.ndarray) -> np.ndarray:
+    """Return the weights of the signs; one that would speak against what it is a sign of is left out."""
+    signs = signs.copy()
+    while True:
+        weights = regression(signs, scores)
+        wrong = np.minimum(weights * SPEAKS_FOR, 0)
+        if not wrong.any():
+            return weights
+        signs[:, wrong.argmin()] = 0
+
+
+def regression(signs: np.ndarray, scores: np.ndarray, weight: float = SHRINKAGE) -> np.ndarray:
     """Return the weights of a logistic regression, by Newton's method."""
     mean, spread = signs.mean(0), signs.std(0) + 1e-9
     mean[0], spread[0] = 0.0, 1.0

@@ -29,7 +29,7 @@ class Signs(NamedTuple):
     """Whether that could not be compared."""
 
 
-WEIGHTS = Signs(-2.529, 0.242, -0.431, -0.036, -0.198, -0.091, 0.364)
+WEIGHTS = Signs(-2.732, 0.243, 0.0, -0.012, 0.165, -0.089, 0.367)
 LEAST_CONTRAST, MOST_CONTRAST = -10.0, 8.0
 """Beyond these a contrast says no more."""
 

@@ -1,13 +1,13 @@
 """The weights of the signs of a chance, the constant first. Written by ``python -m training.calibrate --write``."""
 
 UNREAD = (
-    -6.4031,  # constant
-    0.8259,  # confidence
-    5.5221,  # share
-    -0.4103,  # rank
-    -1.2919,  # first
-    3.0206,  # confidence of the first
-    -0.1703,  # memories
+    -6.6860,  # constant
+    0.9019,  # confidence
+    5.7971,  # share
+    -0.5190,  # rank
+    -1.6477,  # first
+    3.1813,  # confidence of the first
+    -0.1498,  # memories
 )
 READ = (
     -2.5005,  # constant
