@@ -138,7 +138,7 @@ class SmallReranker:
     def _read(self, question: str, texts: Sequence[TextInContext], questions: int, cleared: int) -> Numbers:
         model = self._load()
         asked_ids = model.pieces([question])[0].ids
-        asked = _question(model, asked_ids)
+        asked = read_question(model, asked_ids)
         most = self._budget / questions / self._piece_seconds - len(asked_ids)
         numbers: Numbers = []
         lengths: list[int] = []
@@ -148,7 +148,7 @@ class SmallReranker:
                 break
             known, cost = self._vectors(model, asked_ids, text, most, cleared)
             most -= cost
-            numbers.append(None if known is None else _number(asked, known))
+            numbers.append(None if known is None else number_of(asked, known))
             if known is not None:
                 lengths.append(known.length)
             if len(numbers) == JUDGED and sum(lengths) > LONG * len(lengths):
@@ -178,7 +178,7 @@ class SmallReranker:
                 return passage, 0
         if len(ids) > most:
             return None, 0
-        read = _text(model, ids, head, len(pieces.text))
+        read = read_text(model, ids, head, len(pieces.text))
         self._kept.add(key, read, cleared)
         return read, len(ids)
 
@@ -186,11 +186,11 @@ class SmallReranker:
         if self._model is None:
             model = small_models.load("reranker")
             ids = list(range(2_000, 2_000 + MEASURED))
-            _text(model, ids, 8, MEASURED)
+            read_text(model, ids, 8, MEASURED)
             times = []
             for _ in range(5):
                 began = time.thread_time()
-                _text(model, ids, 8, MEASURED)
+                read_text(model, ids, 8, MEASURED)
                 times.append(time.thread_time() - began)
             self._piece_seconds = max(sorted(times)[2], 1e-6) / MEASURED
             self._model = model
@@ -201,7 +201,8 @@ def _digest(text: str) -> bytes:
     return hashlib.blake2b(text.encode(errors="replace"), digest_size=16).digest()
 
 
-def _question(model: SmallModel, pieces: Sequence[int]) -> _Question:
+def read_question(model: SmallModel, pieces: Sequence[int]) -> _Question:
+    """Return the vectors of a question's pieces, how much each counts, and what their mean is worth."""
     import numpy as np
 
     ids = asked_alone(pieces)
@@ -213,7 +214,8 @@ def _question(model: SmallModel, pieces: Sequence[int]) -> _Question:
     )
 
 
-def _text(model: SmallModel, ids: Sequence[int], head: int, length: int) -> TextVectors:
+def read_text(model: SmallModel, ids: Sequence[int], head: int, length: int) -> TextVectors:
+    """Return the vectors of a text's pieces; ``length`` is that of the whole text, not of the passage."""
     import numpy as np
 
     tokens = model.encode(ids, head)
@@ -222,7 +224,8 @@ def _text(model: SmallModel, ids: Sequence[int], head: int, length: int) -> Text
     return TextVectors(np.round(vectors / scales[:, None]).astype(np.int8), scales.astype(np.float32), length)
 
 
-def _number(question: _Question, text: TextVectors) -> float:
+def number_of(question: _Question, text: TextVectors) -> float:
+    """Return the logarithm of the odds that a text answers a question."""
     import numpy as np
 
     products = small_models.product(question.vectors, text.vectors.astype(np.float32)) * text.scales
