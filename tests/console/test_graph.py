@@ -8,7 +8,7 @@ from tests.console.harness import Open, Server
 def test_a_path_is_found_and_a_concept_is_looked_at(open_page: Open, server: Server) -> None:
     path = server.memory(user="alice").semantic.path("Marta", "Lisbon")
     page = open_page("graph", user="alice", concept="Alice")
-    page.get_by_label("From").fill("Marta")
+    page.get_by_label("From", exact=True).fill("Marta")
     page.get_by_label("To", exact=True).fill("Lisbon")
     page.get_by_role("button", name="Find the path").click()
     for step in path.steps:

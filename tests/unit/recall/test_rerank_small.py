@@ -152,8 +152,8 @@ async def test_questions_at_the_same_time_share_the_budget():
     ]
     together = await asyncio.gather(*(reranker.read("How many cats?", texts) for texts in batches))
     counts = [_read(read) for read in together]
-    assert counts == sorted(counts, reverse=True)
-    assert counts[0] > 2 * counts[-1]
+    assert counts[0] == max(counts), "whoever is first has the whole budget"
+    assert counts[0] > 2 * sorted(counts)[len(counts) // 2]
 
 
 def test_what_was_not_used_for_longest_goes_first():

