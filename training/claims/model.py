@@ -11,7 +11,7 @@ from torch.nn import functional
 POINTERS, POINTER_WIDTH = 4, 96
 """Beginning and end of the subject, beginning and end of the time."""
 Inputs = tuple[Tensor, ...]
-"""Pieces, segments and lengths, and what else the trunk reads."""
+"""Pieces, segments and lengths."""
 
 
 class ClaimReader(nn.Module):

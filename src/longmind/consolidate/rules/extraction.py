@@ -39,6 +39,7 @@ READ_PREDICATES = frozenset(
 _DOUBT = 0.3
 """From which confidence on a joke, a wish or hearsay that the reader sees speaks against a pattern."""
 _SURE_HOME = 0.9
+"""From which confidence on a home is not doubted because patterns do not know the name of the place."""
 _DENIED = frozenset({"hypothetical", "negated", "reported", "question"})
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 MAX_TEXT = 200_000
