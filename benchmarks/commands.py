@@ -39,6 +39,9 @@ Out = Annotated[
 ]
 Model = Annotated[str, typer.Option("--embedder", metavar="NAME", help="static, minilm, or another that is installed.")]
 Consolidated = Annotated[bool, typer.Option("--consolidated", help="Consolidate each conversation before it is asked.")]
+Ahead = Annotated[
+    bool, typer.Option("--read-ahead", help="Let the reranker read each case before the first question about it.")
+]
 Only = Annotated[int | None, typer.Option("--cases", min=1, help="Use only the first cases, for a quick look.")]
 DATA, OUT = Path("../shared/data"), Path("docs/benchmarks")
 
@@ -51,9 +54,10 @@ async def locomo(
     cases: Only = None,
     out: Out = None,
     consolidated: Consolidated = False,
+    read_ahead: Ahead = False,
 ) -> None:
     """LoCoMo: how much of the evidence is recalled, by turn and by session."""
-    await _quality(call, "locomo", data, embedder, cases, out, consolidated=consolidated)
+    await _quality(call, "locomo", data, embedder, cases, out, consolidated=consolidated, read_ahead=read_ahead)
 
 
 @store_command
@@ -200,10 +204,15 @@ async def evaluation(
 
 @store_command
 async def beam(
-    call: Invocation, data: Data = DATA, embedder: Model = "static", cases: Only = None, out: Out = None
+    call: Invocation,
+    data: Data = DATA,
+    embedder: Model = "static",
+    cases: Only = None,
+    out: Out = None,
+    read_ahead: Ahead = False,
 ) -> None:
     """BEAM 100K: how much of the evidence is recalled, by message."""
-    await _quality(call, "beam", data, embedder, cases, out)
+    await _quality(call, "beam", data, embedder, cases, out, read_ahead=read_ahead)
 
 
 @store_command
@@ -224,10 +233,15 @@ async def hops(
 
 @store_command
 async def qmsum(
-    call: Invocation, data: Data = DATA, embedder: Model = "static", cases: Only = None, out: Out = None
+    call: Invocation,
+    data: Data = DATA,
+    embedder: Model = "static",
+    cases: Only = None,
+    out: Out = None,
+    read_ahead: Ahead = False,
 ) -> None:
     """QMSum: whether a turn of the relevant span is recalled."""
-    await _quality(call, "qmsum", data, embedder, cases, out)
+    await _quality(call, "qmsum", data, embedder, cases, out, read_ahead=read_ahead)
 
 
 @store_command
@@ -604,6 +618,7 @@ async def _quality(
     out: Path | None,
     *,
     consolidated: bool = False,
+    read_ahead: bool = False,
 ) -> None:
     from benchmarks import quality
     from benchmarks import report as results
@@ -611,12 +626,16 @@ async def _quality(
 
     evaluation_set, began = SETS[name], time.perf_counter()
     cases = list(evaluation_set.cases(data))[:only]
-    async with _store(call, embedder) as longmind:
+    ahead = quality.ReadingAhead() if read_ahead else None
+    async with _store(call, embedder, read_ahead=read_ahead) as longmind:
         with _progress(call, evaluation_set.title) as progress:
-            lines = await quality.run(longmind, evaluation_set, cases, progress, consolidated=consolidated)
+            lines = await quality.run(longmind, evaluation_set, cases, progress, consolidated=consolidated, ahead=ahead)
             figures = await evaluation_set.figures(longmind, cases, progress) if evaluation_set.figures else []
         reranked = (await longmind.recaller()).reranker is not None
     title = f"{evaluation_set.title}{', after consolidation' if consolidated else ''}"
+    if reranked and ahead is not None:
+        title += ", read ahead"
+        figures += ahead.figures()
     if reranked:
         title += f", reranked within {longmind.settings.rerank_ms:g} ms"
     result = {
@@ -628,7 +647,8 @@ async def _quality(
         result["figures"] = [list(row) for row in figures]
     if out is not None:
         chart = results.quality_chart(name, f"{title}, {embedder}", lines)
-        variant = f"{'-consolidated' if consolidated else ''}{'-reranked' if reranked else ''}"
+        ways = {"consolidated": consolidated, "reranked": reranked, "ahead": reranked and read_ahead}
+        variant = "".join(f"-{way}" for way, taken in ways.items() if taken)
         results.write(out, f"{name}{variant}-{embedder}-{_backend(call)}", result, chart)
 
     def show() -> None:
@@ -693,12 +713,17 @@ def _backend(call: Invocation) -> str:
 
 
 @asynccontextmanager
-async def _store(call: Invocation, embedder: Any) -> AsyncIterator[Longmind]:
-    """Open the store that the options name, or a temporary one."""
+async def _store(call: Invocation, embedder: Any, *, read_ahead: bool = False) -> AsyncIterator[Longmind]:
+    """Open the store that the options name, or a temporary one; with ``read_ahead`` also if the environment says 0."""
+    from longmind.config import Settings
     from longmind.memory import Longmind
 
+    settings = Settings.load()
+    if read_ahead and not settings.read_ahead:
+        settings = settings.model_copy(update={"read_ahead": Settings().read_ahead})
     with tempfile.TemporaryDirectory(prefix="longmind-bench-") as folder:
-        async with Longmind.open(call.url or str(Path(folder) / "bench.db"), embedder=embedder) as longmind:
+        url = call.url or str(Path(folder) / "bench.db")
+        async with Longmind.open(url, embedder=embedder, settings=settings) as longmind:
             yield longmind
 
 

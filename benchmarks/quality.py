@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -72,6 +73,29 @@ def to_message(item: Item) -> dict[str, Any]:
     return message
 
 
+class ReadingAhead:
+    """Lets the reranker read each case before it is asked, as a process of its own would, and adds up what that costs.
+
+    What was read of the case before is let go of, so that there is room for every case.
+    """
+
+    def __init__(self) -> None:
+        self._messages, self._seconds = 0, 0.0
+
+    async def read(self, longmind: Longmind, mem: AgentMemory, case: Case) -> None:
+        """Wait until what was remembered of a case has been read."""
+        recaller = await longmind.recaller()
+        recaller.forget_texts()
+        began = time.process_time()
+        await recaller.read_ahead(mem.scope)
+        self._seconds += time.process_time() - began
+        self._messages += len(case.items)
+
+    def figures(self) -> list[Figure]:
+        """Return the CPU time of reading ahead."""
+        return [("reading ahead, CPU", round(1_000 * self._seconds / max(self._messages, 1), 2), "ms each message")]
+
+
 async def run(
     longmind: Longmind,
     evaluation_set: EvaluationSet,
@@ -79,11 +103,12 @@ async def run(
     progress: Progress,
     *,
     consolidated: bool = False,
+    ahead: ReadingAhead | None = None,
 ) -> list[Line]:
     """Remember every case, ask every question, and average the scores by category and half.
 
-    With ``consolidated`` each case goes through the consolidation cycle before it is asked. Reads are not counted, so
-    that one question does not change the ranking of the next.
+    With ``consolidated`` each case goes through the consolidation cycle before it is asked, and with ``ahead`` it is
+    read by the reranker. Reads are not counted, so that one question does not change the ranking of the next.
     """
     (await longmind.recaller()).counts_reads = False
     results: dict[tuple[str, str], list[Scores]] = defaultdict(list)
@@ -93,6 +118,8 @@ async def run(
         mem = await load(longmind, evaluation_set.name, case)
         if consolidated:
             await mem.consolidate()
+        if ahead is not None:
+            await ahead.read(longmind, mem, case)
         done += len(case.items) // 100
         for question in case.questions:
             categories = evaluation_set.groups(question)

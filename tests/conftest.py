@@ -45,6 +45,7 @@ def pytest_configure() -> None:
 
 # Tests of ranking hold without the reranker; its own tests turn it on. Processes that tests start inherit this.
 os.environ.setdefault("LONGMIND_RERANK_MS", "0")
+os.environ.setdefault("LONGMIND_READ_AHEAD", "0")
 
 
 def pytest_sessionstart() -> None:

@@ -374,7 +374,11 @@ class AgentMemory(AgentSystems):
             ids = sorted(await self.store.matching(self.scope, matching))
         else:
             ids = [which] if isinstance(which, str) else list(dict.fromkeys(which))
-        return await forget_memories(self.scoped, ids, erase=erase, reason=reason)
+        try:
+            return await forget_memories(self.scoped, ids, erase=erase, reason=reason)
+        finally:
+            if erase:
+                self._longmind._forget_texts()
 
     async def consolidate(
         self, *, dry_run: bool = False, progress: Callable[[str, float], None] | None = None

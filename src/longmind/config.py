@@ -55,6 +55,10 @@ class Settings(Model):
     rerank_ms: Annotated[float, Field(ge=0, le=10_000)] = 60.0
     """CPU time in milliseconds that a recall may spend on texts that the reranker of ``longmind-models``, if it is
     installed, has not read yet; recalls at the same time share it. 0 turns the reranker off."""
+    read_ahead: Annotated[int, Field(ge=0, le=10_000)] = 1_000
+    """How many of the newest messages of an agent with one user that reranker reads in the background, from their first
+    recall in a process on, so that later questions need not. What is remembered after that is read, too. 0 turns it
+    off."""
     otel: bool = False
     """Give spans and metrics to the application's OpenTelemetry."""
     view_mb: Annotated[int, Field(ge=1)] = 256

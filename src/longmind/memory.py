@@ -232,7 +232,9 @@ class Longmind:
 
                 self._reranker = await asyncio.to_thread(open_reranker, self.settings.rerank_ms)
         if self._recaller is None:  # another call may have made it meanwhile, and counts reads with it
-            self._recaller = Recaller(self.store, embedder, self.clock, reranker=self._reranker)
+            self._recaller = Recaller(
+                self.store, embedder, self.clock, reranker=self._reranker, read_ahead=self.settings.read_ahead
+            )
             for policy in self._policies:
                 self._recaller.register(policy)
         self._recaller.embedder = embedder
@@ -329,8 +331,12 @@ class Longmind:
         try:
             return await Erasure(scoped, subject, name).run()
         finally:
-            if self._recaller is not None:
-                self._recaller.forget_texts()
+            self._forget_texts()
+
+    def _forget_texts(self) -> None:
+        """Let go of what recall has kept of texts: something was erased."""
+        if self._recaller is not None:
+            self._recaller.forget_texts()
 
     async def check(self) -> list[str]:
         """What is wrong with the store, one line each with what to do; empty when all is well."""

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from longmind import Settings
+from longmind import Longmind, Settings
 from longmind.errors import LongmindError
-from longmind.server.tenants import Tenants
+from longmind.recall.engine import Recaller
+from longmind.server.tenants import Tenants, TenantView
 
 CANARY = "xylophone"
 
@@ -80,3 +81,17 @@ async def test_a_store_that_cannot_be_opened_is_tried_again(tmp_path: Path) -> N
     async with stores.open("default") as longmind:
         await longmind.agent("a").remember("Now it is there.")
     await stores.close()
+
+
+async def test_an_erasure_of_one_tenant_lets_go_of_what_recall_has_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forgotten: list[Recaller] = []
+    monkeypatch.setattr(Recaller, "forget_texts", lambda recaller: forgotten.append(recaller))
+    async with Longmind.open(str(tmp_path / "memory.db"), embedder="none") as whole:
+        tenant = TenantView(whole, "acme")
+        stored = await tenant.agent("a", "ana").remember(CANARY)
+        await tenant.agent("a", "ana").recall(CANARY)
+        await tenant.agent("a", "ana").forget(stored.id, erase=True)
+        await tenant.erase_user("ana")
+        assert forgotten == [await whole.recaller()] * 2

@@ -15,6 +15,7 @@ from benchmarks import beam, charts, facts, locomo, qmsum, report
 from benchmarks.commands import app
 from benchmarks.sets import SETS
 from longmind.errors import NotFound
+from longmind.models import small_models
 
 
 def packed(path: Path, told: Any) -> None:
@@ -112,6 +113,21 @@ def test_a_set_runs_through_the_command_line_and_is_kept(name: str, data: Path, 
     page = report.page(out)
     assert SETS[name].title in page
     assert f"| category | half | questions | {' | '.join(whole[0]['scores'])} |" in page
+
+
+@pytest.mark.skipif(bool(small_models.missing()), reason="longmind-models is not installed")
+@pytest.mark.parametrize("name", ["locomo", "beam", "qmsum"])
+def test_a_set_is_read_ahead(name: str, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LONGMIND_RERANK_MS", "60")
+    options = ["--data", str(data), "--out", str(tmp_path), "--url", "memory:", "--cases", "2", "--json"]
+    result = CliRunner().invoke(app, [name, *options, "--read-ahead"])
+    assert result.exit_code == 0, result.output
+    kept = json.loads((tmp_path / f"{name}-reranked-ahead-static-memory.json").read_text())
+    assert "read ahead, reranked within 60 ms" in kept["title"]
+    assert next(value for what, value, _ in kept["figures"] if what == "reading ahead, CPU") > 0
+    plain = CliRunner().invoke(app, [name, *options])
+    assert plain.exit_code == 0, plain.output
+    assert "read ahead" not in json.loads(plain.stdout)["title"]
 
 
 def test_speed_and_scale_give_their_figures(data: Path) -> None:

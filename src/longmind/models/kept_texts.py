@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 KEPT_BYTES = 64 << 20
 """The most memory that what was read takes in one process; what was not used for longest goes first."""
+ROOM_AHEAD = 0.75
+"""The share of it up to which texts are read ahead, so that they never push out what questions use."""
 _ENTRY_BYTES = 200
 """What an entry takes beside its numbers."""
 
@@ -61,6 +63,11 @@ class KeptTexts:
 
     def __len__(self) -> int:
         return len(self._kept)
+
+    @property
+    def has_room(self) -> bool:
+        """Whether texts may be read ahead."""
+        return self._bytes < ROOM_AHEAD * self._most
 
     def clear(self) -> None:
         with self._lock:

@@ -66,7 +66,19 @@ def text_alone(
 
     The question only chooses the passage of a long text.
     """
-    head = [CLS, TEXT, *passage(question, text, sizes.text), SEP]
+    return _alone(passage(question, text, sizes.text), before, after, sizes)
+
+
+def passages_alone(
+    text: Sequence[int], before: Sequence[int] = (), after: Sequence[int] = (), sizes: Sizes = SHIPPED
+) -> list[tuple[list[int], int]]:
+    """Return all that ``text_alone`` can return for a text, whatever the question is."""
+    starts = passage_starts(len(text), sizes.text)
+    return [_alone(text[start : start + sizes.text], before, after, sizes) for start in starts]
+
+
+def _alone(part: Sequence[int], before: Sequence[int], after: Sequence[int], sizes: Sizes) -> tuple[list[int], int]:
+    head = [CLS, TEXT, *part, SEP]
     return head + _around(before, after, sizes), len(head)
 
 
@@ -86,6 +98,11 @@ def passage(question: Sequence[int], text: Sequence[int], size: int) -> Sequence
         common = wanted.intersection(text[start : start + size])
         return sum(1.0 if piece >= COMMON else 0.1 for piece in common), -start
 
-    step = size // 2
-    best = max(range(0, len(text) - size + step, step), key=shared)
+    best = max(passage_starts(len(text), size), key=shared)
     return text[best : best + size]
+
+
+def passage_starts(length: int, size: int) -> range:
+    """Return where the passages of a text begin; each overlaps the next by half."""
+    step = size // 2
+    return range(0, length - size + step, step) if length > size else range(1)

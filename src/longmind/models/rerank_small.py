@@ -5,8 +5,9 @@ and what was said before and after. These vectors are kept, so that a text is re
 of itself. The number of a text is a mean over the pieces of the question of the best match among those of the text.
 
 What has not been read yet is read within the budget, the best candidates first; what is left over then is read while
-nothing is asked. What a piece costs is measured once, when the model is loaded. Questions that are asked at the same
-time share the budget: under load fewer new texts are read, and nobody waits for the others.
+nothing is asked, and after that what ``read_ahead`` is given. What a piece costs is measured once, when the model is
+loaded. Questions that are asked at the same time share the budget: under load fewer new texts are read, and nobody
+waits for the others.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from longmind.errors import ModelError
 from longmind.models import small_models
 from longmind.models.kept_texts import KeptTexts, TextPieces, TextVectors
-from longmind.models.rerank_pairs import SHIPPED, asked_alone, text_alone
+from longmind.models.rerank_pairs import SHIPPED, asked_alone, passages_alone, text_alone
 
 if TYPE_CHECKING:
     from longmind.models.small_models import Floats, SmallModel
@@ -101,6 +102,30 @@ class SmallReranker:
                 self._reading = asyncio.create_task(self._read_waiting())
         return numbers
 
+    @property
+    def has_room(self) -> bool:
+        """Whether what is read ahead is kept without pushing out what questions use."""
+        return self._kept.has_room
+
+    async def read_ahead(self, texts: Sequence[TextInContext]) -> None:
+        """Read texts in every way that a question could ask for, one passage at a time, while nothing is asked.
+
+        Stops where there is no more room, or something was erased since.
+        """
+        cleared = self._kept.cleared
+        for text in texts:
+            if isinstance(self._kept.get(_digest_of(text)), TextVectors):
+                continue
+            passage, passages = 0, 1
+            while passage < passages:
+                if self._questions or (self._reading is not None and not self._reading.done()):
+                    await asyncio.sleep(PAUSE)
+                    continue
+                if cleared != self._kept.cleared or not self.has_room:
+                    return
+                passages = await asyncio.to_thread(self._read_passage, text, passage, cleared)
+                passage += 1
+
     async def close(self) -> None:
         """Stop to read what waits. A question asked later starts anew."""
         reading, self._reading = self._reading, None
@@ -135,6 +160,17 @@ class SmallReranker:
         model = self._load()
         self._vectors(model, model.pieces([question])[0].ids, text, math.inf, cleared)
 
+    def _read_passage(self, text: TextInContext, number: int, cleared: int) -> int:
+        """Read one passage of a text, unless it was read before. Return how many there are."""
+        model, key = self._load(), _digest_of(text)
+        known = self._kept.get(key)
+        if isinstance(known, TextVectors):
+            return 1
+        pieces = _pieces_of(model, text) if known is None else known
+        passages = passages_alone(*pieces)
+        self._passage_vectors(model, key, pieces, *passages[number], math.inf, cleared)
+        return len(passages)
+
     def _read(self, question: str, texts: Sequence[TextInContext], questions: int, cleared: int) -> Numbers:
         model = self._load()
         asked_ids = model.pieces([question])[0].ids
@@ -159,17 +195,26 @@ class SmallReranker:
         self, model: SmallModel, asked: Sequence[int], text: TextInContext, most: float, cleared: int
     ) -> tuple[TextVectors | None, int]:
         """Return the vectors of a text and how many pieces were read for them; none if these are more than ``most``."""
-        key = _digest("\0".join(text))
+        key = _digest_of(text)
         known = self._kept.get(key)
         if isinstance(known, TextVectors):
             return known, 0
         if known is None and most <= 0:
             return None, 0
-        if known is None:
-            pieces = TextPieces(*(part.ids for part in model.pieces([part[:READ_CHARACTERS] for part in text])))
-        else:
-            pieces = known
-        ids, head = text_alone(asked, *pieces)
+        pieces = _pieces_of(model, text) if known is None else known
+        return self._passage_vectors(model, key, pieces, *text_alone(asked, *pieces), most, cleared)
+
+    def _passage_vectors(
+        self,
+        model: SmallModel,
+        key: bytes,
+        pieces: TextPieces,
+        ids: Sequence[int],
+        head: int,
+        most: float,
+        cleared: int,
+    ) -> tuple[TextVectors | None, int]:
+        """Return the vectors of a passage, which may be the whole text with this key, and how many pieces were read."""
         if len(pieces.text) > SHIPPED.text:
             self._kept.add(key, pieces, cleared)
             key = _digest(repr(ids))
@@ -195,6 +240,14 @@ class SmallReranker:
             self._piece_seconds = max(sorted(times)[2], 1e-6) / MEASURED
             self._model = model
         return self._model
+
+
+def _pieces_of(model: SmallModel, text: TextInContext) -> TextPieces:
+    return TextPieces(*(part.ids for part in model.pieces([part[:READ_CHARACTERS] for part in text])))
+
+
+def _digest_of(text: TextInContext) -> bytes:
+    return _digest("\0".join(text))
 
 
 def _digest(text: str) -> bytes:

@@ -28,7 +28,8 @@ from longmind.recall.hops import follow_hops
 from longmind.recall.instructions import fitting_instructions
 from longmind.recall.query import Query, parse_query
 from longmind.recall.ranking import Ranking
-from longmind.recall.rerank import ContextReranker, KeepsTexts, Reranker
+from longmind.recall.read_ahead import ReadAhead
+from longmind.recall.rerank import ContextReranker, KeepsTexts, ReadsAhead, Reranker
 from longmind.recall.shared_knowledge import APPROVED, SharedTenants, with_shared
 from longmind.recall.standing import standing_memories
 from longmind.recall.touches import Touches
@@ -77,7 +78,9 @@ class Recaller:
         clock: Clock,
         *,
         reranker: Reranker | ContextReranker | None = None,
+        read_ahead: int = 0,
     ) -> None:
+        """Use a store. ``read_ahead`` is how many messages of a scope a reranker that can do so reads ahead."""
         self.store = store
         self.embedder = embedder
         self.clock = clock
@@ -85,6 +88,8 @@ class Recaller:
         self._policies: list[policy.RecallPolicy] = list(policy.BUILT_IN)
         self._touches = Touches(store)
         self._shared = SharedTenants(store, clock)
+        ahead: object = reranker
+        self._ahead = ReadAhead(store, ahead, read_ahead) if read_ahead and isinstance(ahead, ReadsAhead) else None
         self._embedded: tuple[Embedder, list[str], NDArray[np.float32]] | None = None
         """The question that was embedded last: shared memory is asked the same one."""
         self.counts_reads = True
@@ -230,8 +235,19 @@ class Recaller:
         """Wait until every read so far is counted."""
         await self._touches.flush()
 
+    async def read_ahead(self, scope: Scope) -> None:
+        """Let the reranker read the newest messages of a scope, and wait until it has read all that is queued.
+
+        That happens in the background from the first recall on. Call it before that one, if it can wait.
+        """
+        if self._ahead is not None:
+            self._ahead.begin(scope)
+            await self._ahead.finish()
+
     async def close(self) -> None:
         self._shared.close()
+        if self._ahead is not None:
+            await self._ahead.close()
         reranker: object = self.reranker
         if isinstance(reranker, KeepsTexts):
             await reranker.close()
@@ -239,6 +255,8 @@ class Recaller:
 
     def forget_texts(self) -> None:
         """Let go of what was kept of texts: something was erased."""
+        if self._ahead is not None:
+            self._ahead.forget()
         reranker: object = self.reranker
         if isinstance(reranker, KeepsTexts):
             reranker.forget()
@@ -315,6 +333,8 @@ class Recaller:
         self.watch("embed")
         ids = await self.store.allowed_ids(scope, narrowed)
         view = await self.store.view(scope)
+        if self._ahead is not None:
+            self._ahead.begin(scope)
         allowed = allowed_now(view, narrowed, ids, self.clock.now())
         if space != view.space:
             vector = None  # the store has changed its embedder since: vectors of two models cannot be compared

@@ -16,19 +16,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from longmind.kinds import DEAD_ENDS, SAID, UNCOUNTED
-from longmind.models.rerank_small import TextInContext
 from longmind.recall import explain, folding
 from longmind.recall.arms import ArmScores
 from longmind.recall.chances import READ_SIGNS, chances_of, signs_of
 from longmind.recall.fusion import STATE_FACTORS, Fused
 from longmind.recall.heat import heat, warmed
+from longmind.recall.in_context import texts_in_context
 from longmind.recall.policy import RecallPlan
 from longmind.recall.query import Query
 from longmind.recall.repeated import asks_for_occasions, find_repeated
 from longmind.recall.rerank import DEPTH, SHARE, ContextReranker, Reranker, new_order, shares
 from longmind.recall.restated import find_restated
 from longmind.recall.updates import COMPARED, RankedTurn, find_updated
-from longmind.store.search.columns import NONE
 from longmind.store.search.view import View
 from longmind.store.store import Store
 from longmind.text.analysis import fold
@@ -250,30 +249,16 @@ class Ranking:
         ordered = [c for c in self._sorted() if c.memory.kind in SAID][: await reranker.depth()]
         if len(ordered) < 2:
             return
-        numbers = await reranker.read(self.query.text, await self._in_context(ordered))
+        known = {id: candidate.memory for id, candidate in self.candidates.items()}
+        ids = [candidate.memory.id for candidate in ordered]
+        texts = await texts_in_context(self.store, self.scope, self.view, ids, known)
+        numbers = await reranker.read(self.query.text, [texts[id] for id in ids])
         scores = [candidate.score for candidate in ordered]
         for candidate, number in zip(ordered, numbers, strict=False):
             if number is not None:
                 candidate.read, candidate.extra["reranker"] = number, round(number, 3)
         for score, place in zip(scores, new_order(scores, numbers), strict=False):
             ordered[place].score = score
-
-    async def _in_context(self, candidates: Sequence[Candidate]) -> list[TextInContext]:
-        """Return the texts of candidates with what was said before and after each, read in one query."""
-        known = {id: candidate.memory for id, candidate in self.candidates.items()}
-        beside: list[list[str | None]] = []
-        for candidate in candidates:
-            row = self.view.row_of(candidate.memory.id)
-            rows = [NONE, NONE] if row is None else [int(self.view.column(side)[row]) for side in ("before", "after")]
-            beside.append([None if row == NONE else self.view.ids[row] for row in rows])
-        missing = {id for ids in beside for id in ids if id is not None and id not in known}
-        if missing:
-            known |= {memory.id: memory for memory in await self.store.get_all(self.scope, sorted(missing))}
-        texts = {id: _spoken(memory) for id, memory in known.items()}
-        return [
-            TextInContext(texts[candidate.memory.id], *(texts.get(id, "") if id else "" for id in ids))
-            for candidate, ids in zip(candidates, beside, strict=True)
-        ]
 
     def leave_out(self, repeats: Callable[[Memory], bool] | None) -> None:
         """Leave out what is no news, so that the chances of the others do not depend on it."""
@@ -341,12 +326,6 @@ class Ranking:
         if missing:
             for memory in await self.store.get_all(self.scope, missing):
                 self.candidates[memory.id] = Candidate(memory, 0.0, None)
-
-
-def _spoken(memory: Memory) -> str:
-    """Return a memory's content after the name of who said it, as the reranker has learnt to read it."""
-    speaker = memory.source.name or (memory.source.role if memory.kind in SAID else None)
-    return f"{speaker}: {memory.content}" if speaker else memory.content
 
 
 def _reasons(

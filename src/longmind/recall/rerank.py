@@ -48,7 +48,7 @@ class ContextReranker(Protocol):
 
 @runtime_checkable
 class KeepsTexts(Protocol):
-    """Keeps something of the texts that it has read, and may read ahead."""
+    """Keeps something of the texts that it has read."""
 
     async def close(self) -> None:
         """Stop what goes on in the background."""
@@ -56,6 +56,20 @@ class KeepsTexts(Protocol):
 
     def forget(self) -> None:
         """Let go of everything that was kept: something was erased."""
+        ...
+
+
+@runtime_checkable
+class ReadsAhead(Protocol):
+    """Reads texts before a question asks for them, and keeps what it needs of them."""
+
+    @property
+    def has_room(self) -> bool:
+        """Whether more can be kept; while it cannot, nothing is given to ``read_ahead``."""
+        ...
+
+    async def read_ahead(self, texts: Sequence[TextInContext]) -> None:
+        """Read texts, the first ones first, while nothing is asked. What was read before costs nothing."""
         ...
 
 

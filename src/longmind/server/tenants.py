@@ -61,6 +61,9 @@ class TenantView(Longmind):
     async def count_reads(self) -> None:
         await self._whole.count_reads()
 
+    def _forget_texts(self) -> None:
+        self._whole._forget_texts()
+
 
 class _OpenStore:
     """A store that is open, and how many requests use it."""

@@ -13,6 +13,7 @@ from longmind.models.rerank_pairs import (
     asked_alone,
     pair,
     passage,
+    passages_alone,
     text_alone,
 )
 
@@ -36,6 +37,20 @@ def test_a_text_alone_is_bounded_and_has_nothing_of_the_question(question, text,
     assert set(ids) <= {CLS, TEXT, SEP, *text, *before, *after}
     if len(text) <= SHIPPED.text:
         assert text_alone([], text, before, after) == (ids, head)
+
+
+@given(pieces, pieces, pieces, pieces)
+def test_every_passage_that_a_question_can_choose_is_listed_once(question, text, before, after):
+    listed = passages_alone(text, before, after)
+    assert text_alone(question, text, before, after) in listed
+    if len(text) <= SHIPPED.text:
+        assert len(listed) == 1
+    else:
+        step = SHIPPED.text // 2
+        assert [ids[2 : head - 1] for ids, head in listed] == [
+            text[start : start + SHIPPED.text] for start in range(0, len(text) - SHIPPED.text + step, step)
+        ]
+        assert listed[-1][0][2 : listed[-1][1] - 1][-1] == text[-1]
 
 
 @given(pieces)

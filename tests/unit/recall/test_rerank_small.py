@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable
 
 import numpy as np
@@ -106,6 +107,89 @@ async def test_closing_and_erasing_stop_what_waits():
     await reranker.close()
     await asyncio.sleep(0.1)
     assert len(kept) == 0  # not even what was under way
+
+
+@installed
+async def test_what_was_read_ahead_costs_a_question_nothing():
+    filler = " ".join(f"On day {n} nothing much happened at the office." for n in range(60))
+    long_text = TextInContext(f"user: {filler} My parrot Kiwi speaks Danish. {filler}", "user: Hello.", "user: Bye.")
+    texts, kept = [*_cats(10), long_text], KeptTexts()
+    await SmallReranker(60, kept).read_ahead(texts)
+    assert len(kept) > 20  # the passages of the long text
+    count, questions = len(kept), ("How many cats?", "What does the parrot speak?", "What was on day 59?", "?")
+    for question in questions:
+        unbounded = await SmallReranker(10_000).read(question, texts)
+        assert await SmallReranker(0.001, kept).read(question, texts) == unbounded
+    assert len(kept) == count
+    await SmallReranker(60, kept).read_ahead(texts)
+    assert len(kept) == count
+
+
+@installed
+async def test_texts_are_read_ahead_while_nothing_is_asked(monkeypatch):
+    kept, asked, answered = KeptTexts(), threading.Event(), threading.Event()
+    reranker, read = SmallReranker(60, kept), SmallReranker._read
+
+    def read_slowly(*arguments):
+        asked.set()
+        assert answered.wait(60)
+        return read(*arguments)
+
+    monkeypatch.setattr(SmallReranker, "_read", read_slowly)
+    question = asyncio.create_task(reranker.read("How many cats?", _cats(1)))
+    await asyncio.to_thread(asked.wait)
+    ahead = asyncio.create_task(reranker.read_ahead(_cats(5)[1:]))
+    await asyncio.sleep(0.2)
+    assert len(kept) == 0
+    answered.set()
+    await asyncio.gather(question, ahead)
+    assert len(kept) == 5
+
+
+@installed
+async def test_what_a_question_left_over_is_read_before_what_is_read_ahead(monkeypatch):
+    order: list[str] = []
+
+    def note(name: str) -> None:
+        read = getattr(SmallReranker, name)
+        monkeypatch.setattr(SmallReranker, name, lambda *arguments: (order.append(name), read(*arguments))[1])
+
+    note("_read_one")
+    note("_read_passage")
+    kept = KeptTexts()
+    reranker, texts = SmallReranker(0.001, kept), _cats(20)
+    await reranker.read("How many cats?", texts[:10])
+    await reranker.read_ahead(texts[10:])
+    assert order == ["_read_one"] * 10 + ["_read_passage"] * 10
+    assert len(kept) == 20
+
+
+@installed
+async def test_no_more_is_read_ahead_than_there_is_room_for():
+    kept = KeptTexts(20_000)
+    reranker = SmallReranker(60, kept)
+    await reranker.read_ahead(_cats(40))
+    assert not reranker.has_room
+    count = len(kept)
+    assert 2 < count < 40
+    await reranker.read_ahead(_cats(50)[40:])
+    assert len(kept) == count
+    first = await SmallReranker(0.001, kept).read("How many cats?", _cats(40))
+    assert _read(first[:count]) == count  # nothing was pushed out
+    reranker.forget()
+    assert reranker.has_room
+
+
+@installed
+async def test_reading_ahead_ends_where_something_is_erased():
+    kept = KeptTexts()
+    reranker = SmallReranker(60, kept)
+    reading = asyncio.create_task(reranker.read_ahead(_cats(300)))
+    await _until(lambda: len(kept) > 0)
+    reranker.forget()
+    async with asyncio.timeout(60):
+        await reading
+    assert len(kept) == 0
 
 
 @installed

@@ -112,7 +112,8 @@ async def test_other_tenants_share_nothing_with_this_one(longmind: Longmind) -> 
 
 
 async def test_where_nothing_is_shared_a_recall_asks_the_store_nothing_more(face_url: str) -> None:
-    async with Longmind.open(face_url, clock=FakeClock(), settings=Settings.load({})) as longmind:
+    settings = Settings.load({"LONGMIND_READ_AHEAD": "0"})  # that asks the store, too
+    async with Longmind.open(face_url, clock=FakeClock(), settings=settings) as longmind:
         mem = longmind.agent("newcomer")
         for number in range(20):
             await mem.remember(f"Note {number}: the shed has {number} windows.")
