@@ -1,4 +1,4 @@
-"""Prepared turns as batches for the reader of statements and for its teachers."""
+"""Prepared turns as batches for the reader of statements and for its teachers; they lie on the device that trains."""
 
 from __future__ import annotations
 
@@ -20,13 +20,34 @@ Claim = tuple[int, ...]
 """Relation, status, and the first and last token of object, subject and time."""
 
 
+class Lists:
+    """A list of entries for each turn, as columns on the device: those of a batch are picked at once."""
+
+    def __init__(self, ends: np.ndarray, columns: tuple[np.ndarray, ...], device: str) -> None:
+        self._ends = ends.astype(np.int64)
+        self._columns = tuple(torch.from_numpy(column).to(device) for column in columns)
+        self._device = device
+
+    def of(self, chosen: np.ndarray) -> tuple[Tensor, ...]:
+        """Return the entries of turns: the row of each entry in the batch, and its columns."""
+        starts = self._ends[chosen]
+        counts = self._ends[chosen + 1] - starts
+        rows = np.repeat(np.arange(len(chosen)), counts)
+        places = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts - starts, counts)
+        index = torch.from_numpy(places).to(self._device, non_blocking=True)
+        return torch.from_numpy(rows).to(self._device, non_blocking=True), *(column[index] for column in self._columns)
+
+
 class Examples:
     """All prepared turns; which of them are trained on, measured on, or have no labels."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, device: str) -> None:
         data = load_arrays(path)
-        self._ids, self._ends = data["ids"], data["ids_ends"].astype(np.int64)
-        self.heads = data["heads"].astype(int)
+        ends = data["ids_ends"].astype(np.int64)
+        self.device = device
+        self.heads, self.lengths = data["heads"].astype(np.int64), np.diff(ends)
+        self._ids = torch.from_numpy(data["ids"].astype(np.int32)).to(device)
+        self._turns = torch.from_numpy(np.stack((ends[:-1], self.lengths, self.heads))).to(device)
         self.folds = data["writers"].astype(int) % FOLDS
         self.turns = np.stack([data[name].astype(int) for name in ("writers", "lines", "variants")], 1)
         self.relations = [str(name) for name in data["relations"]]
@@ -36,24 +57,23 @@ class Examples:
             [tuple(claim) for claim in data["claims"][a:b].reshape(-1, 8).tolist()]
             for a, b in itertools.pairwise(data["claims_ends"].astype(np.int64))
         ]
-        self.lengths = np.diff(self._ends)
+
+    def __len__(self) -> int:
+        return len(self.parts)
 
     def part(self, name: str) -> np.ndarray:
         """Return the turns of a part."""
         return np.flatnonzero(self.parts == PARTS.index(name))
 
-    def inputs(self, chosen: np.ndarray, device: str) -> Inputs:
+    def inputs(self, chosen: np.ndarray) -> Inputs:
         """Return the padded tensors of some turns."""
-        lengths = self.lengths[chosen]
-        longest = int(lengths.max())
+        longest = int(self.lengths[chosen].max())
         longest += -longest % 8
-        ids = np.zeros((len(chosen), longest), np.int64)
-        for row, number in enumerate(chosen):
-            ids[row, : lengths[row]] = self._ids[self._ends[number] : self._ends[number + 1]]
-        places = np.arange(longest)[None]
-        segments = (places >= self.heads[chosen][:, None]) & (places < lengths[:, None])
-        arrays = (ids, segments.astype(np.int64), lengths)
-        return tuple(torch.from_numpy(array).to(device, non_blocking=True) for array in arrays)
+        starts, lengths, heads = self._turns[:, torch.from_numpy(chosen).to(self.device)]
+        places = torch.arange(longest, device=self.device)[None]
+        real = places < lengths[:, None]
+        ids = self._ids[(starts[:, None] + places).clamp(max=len(self._ids) - 1)].long().masked_fill(~real, 0)
+        return ids, (real & (places >= heads[:, None])).long(), lengths
 
 
 def batches(
@@ -71,9 +91,3 @@ def batches(
         part = part[np.argsort(lengths[part] + chance.random(len(part)) * 4, kind="stable")]
         starts = chance.permutation(range(0, len(part), size))
         yield from (part[at : at + size] for at in starts)
-
-
-def claim_table(examples: Examples, chosen: np.ndarray, device: str) -> Tensor:
-    """Return the claims of a batch: the row in the batch, and the eight numbers of each."""
-    rows = [(row, *claim) for row, number in enumerate(chosen) for claim in examples.claims[number]]
-    return torch.tensor(rows, device=device, dtype=torch.long).reshape(-1, 9)

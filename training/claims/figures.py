@@ -22,12 +22,13 @@ Found = dict[int, list[tuple[float, Claim]]]
 
 
 @torch.no_grad()
-def read(model: ClaimReader, examples: Examples, chosen: np.ndarray, device: str) -> Found:
+def read(model: ClaimReader, examples: Examples, chosen: np.ndarray) -> Found:
     """Return the claims that a model finds, with the product of its beliefs as confidence."""
     model.eval()
+    device = examples.device
     found: Found = {int(number): [] for number in chosen}
     for part in batches(chosen, 256, examples.lengths, None):
-        inputs = examples.inputs(part, device)
+        inputs = examples.inputs(part)
         with torch.autocast(device, dtype=torch.bfloat16, enabled=device == "cuda"):
             tokens, holds, numbers = model.encode(inputs)
         held = torch.sigmoid(holds).tolist()

@@ -7,9 +7,8 @@ import json
 import math
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -19,26 +18,10 @@ from torch.nn import functional
 from training.claims.examples import Examples, batches
 from training.claims.figures import figures, read
 from training.claims.model import ClaimReader, Inputs
+from training.claims.targets import Targets, Wanted
 
 MEAN = 0.998
 """How slowly the moving mean of the weights follows."""
-
-
-class Wanted(NamedTuple):
-    """What a batch is to give: of tokens, of turns, and of claims."""
-
-    objects: Tensor
-    """For each token, beginning or end, and relation how likely it is one."""
-    holds: Tensor
-    claims: Tensor
-    """A row for each claim: its turn in the batch, relation, status, and the places of object, subject and time."""
-    statuses: Tensor
-    """For each claim how likely each status is."""
-    weights: Tensor
-    """How much each claim counts."""
-
-
-Target = Callable[[np.ndarray, Inputs], Wanted]
 
 
 def loss_of(model: ClaimReader, inputs: Inputs, wanted: Wanted) -> Tensor:
@@ -63,9 +46,8 @@ def fit(
     model: ClaimReader,
     examples: Examples,
     chosen: np.ndarray,
-    target: Target,
+    targets: Targets,
     measured: np.ndarray,
-    device: str,
     call: argparse.Namespace,
 ) -> tuple[ClaimReader, list[dict[str, Any]]]:
     """Train on the chosen turns; return the moving mean of the weights, and the curve."""
@@ -90,9 +72,9 @@ def fit(
             rate = call.rate * min(1.0, (step + 1) / (total * 0.06)) * max(0.02, 1 - progress)
             for entry in optimizer.param_groups:
                 entry["lr"] = rate * entry["factor"]
-            inputs = examples.inputs(part, device)
-            with torch.autocast(device, dtype=torch.bfloat16, enabled=device == "cuda"):
-                loss = loss_of(model, inputs, target(part, inputs))
+            inputs = examples.inputs(part)
+            with torch.autocast(examples.device, dtype=torch.bfloat16, enabled=examples.device == "cuda"):
+                loss = loss_of(model, inputs, targets.of(part, inputs))
             optimizer.zero_grad(set_to_none=True)
             loss.backward()
             nn.utils.clip_grad_norm_(trained, 1.0)
@@ -102,8 +84,9 @@ def fit(
             step += 1
         if not losses:
             break
-        result = figures(read(mean.module, examples, measured, device), examples)
-        curve.append({"epoch": epoch + 1, "loss": float(torch.stack(losses).mean()), **result})
+        curve.append({"epoch": epoch + 1, "loss": float(torch.stack(losses).mean())})
+        if (epoch + 1) % call.every == 0:
+            curve[-1] |= figures(read(mean.module, examples, measured), examples)
         sys.stdout.write(f"{json.dumps(curve[-1])} {time.time() - began:.0f} s\n")
         sys.stdout.flush()
     return mean.module, curve
@@ -118,5 +101,6 @@ def arguments(parser: argparse.ArgumentParser, *, epochs: int, size: int, rate: 
     parser.add_argument("--rate", type=float, default=rate)
     parser.add_argument("--head-factor", type=float, default=1.0, help="how much faster the ends learn than the trunk")
     parser.add_argument("--minutes", type=float, default=minutes)
+    parser.add_argument("--every", type=int, default=1, help="after how many epochs it is measured")
     parser.add_argument("--seed", type=int, default=2)
     parser.add_argument("--tiny", action="store_true", help="a few steps on a CPU, to see that it works")

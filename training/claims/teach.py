@@ -16,12 +16,12 @@ import time
 
 import numpy as np
 import torch
-from torch.nn import functional
 
-from training.claims.examples import Examples, batches, claim_table
+from training.claims.examples import Examples, batches
 from training.claims.figures import figures, read
-from training.claims.fitting import Target, Wanted, arguments, fit
-from training.claims.model import ClaimReader, Inputs
+from training.claims.fitting import arguments, fit
+from training.claims.model import ClaimReader
+from training.claims.targets import labelled as labels_of
 from training.mpnet import MPNET_WIDTH, new_trunk
 
 LIKELY = 0.01
@@ -30,29 +30,15 @@ CLAIMED = 0.25
 """From this belief on, the status and the places of a claim are written."""
 
 
-def gold_target(examples: Examples, device: str) -> Target:
-    """Return what the labels want of a batch."""
-
-    def target(chosen: np.ndarray, inputs: Inputs) -> Wanted:
-        table = claim_table(examples, chosen, device)
-        objects = torch.zeros((*inputs[0].shape, 2, len(examples.relations)), device=device)
-        objects[table[:, 0], table[:, 3], 0, table[:, 1]] = 1
-        objects[table[:, 0], table[:, 4], 1, table[:, 1]] = 1
-        holds = torch.tensor([float(bool(examples.claims[n])) for n in chosen], device=device)
-        statuses = functional.one_hot(table[:, 2], len(examples.statuses)) * 0.95 + 0.05 / len(examples.statuses)
-        return Wanted(objects, holds, table, statuses, torch.ones(len(table), device=device))
-
-    return target
-
-
 @torch.no_grad()
-def taught(model: ClaimReader, examples: Examples, chosen: np.ndarray, device: str) -> dict[str, np.ndarray]:
+def taught(model: ClaimReader, examples: Examples, chosen: np.ndarray) -> dict[str, np.ndarray]:
     """Return what a teacher says of turns, as arrays."""
     model.eval()
+    device = examples.device
     numbers, holds, counts, places, values = [], [], [], [], []
     claims, statuses, weights = [], [], []
     for part in batches(chosen, 256, examples.lengths, None):
-        inputs = examples.inputs(part, device)
+        inputs = examples.inputs(part)
         with torch.autocast(device, dtype=torch.bfloat16, enabled=device == "cuda"):
             tokens, held, logits = model.encode(inputs)
         sure = torch.sigmoid(logits) * (inputs[1] == 1)[:, :, None, None]
@@ -104,7 +90,7 @@ def main() -> None:
     torch.set_float32_matmul_precision("high")
     call.out.mkdir(parents=True, exist_ok=True)
     began = time.time()
-    examples = Examples(call.prepared / "claims.npz.xz")
+    examples = Examples(call.prepared / "claims.npz.xz", device)
     model = ClaimReader(new_trunk(call.prepared), MPNET_WIDTH, len(examples.relations), len(examples.statuses))
     model.to(device)
     train = examples.part("train")
@@ -116,11 +102,10 @@ def main() -> None:
         measured = {name: chosen[:32] for name, chosen in measured.items()}
     sys.stdout.write(f"fold {call.fold}: {len(others)} turns, read in {time.time() - began:.0f} s\n")
     sys.stdout.flush()
-    target = gold_target(examples, device)
-    model, curve = fit(model, examples, others, target, measured["development"], device, call)
-    result = figures(read(model, examples, measured["test"], device), examples)
+    model, curve = fit(model, examples, others, labels_of(examples), measured["development"], call)
+    result = figures(read(model, examples, measured["test"]), examples)
     curve.append({"part": "test", **result})
-    np.savez(call.out / f"taught.{call.fold}.npz", **taught(model, examples, labelled, device))
+    np.savez(call.out / f"taught.{call.fold}.npz", **taught(model, examples, labelled))
     (call.out / f"teacher_curve.{call.fold}.json").write_text(json.dumps(curve))
     sys.stdout.write(f"fold {call.fold}: test {json.dumps(result)}; {time.time() - began:.0f} s\n")
 

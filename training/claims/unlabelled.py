@@ -1,7 +1,8 @@
-"""Turns without labels: what people wrote in permissively licensed sets, for teachers to label.
+"""Turns without labels: chats of our own, and what people wrote in permissively licensed sets, for teachers to label.
 
 A teacher that has learnt from the labelled turns reads these; the student learns what it says of them, and how sure it
-is. No evaluation set is among them.
+is. No evaluation set is among them. ``unlabelled_chats`` holds invented chats that were written for this: a line is a
+turn, ``name: text``, and a blank line ends a chat.
 """
 
 from __future__ import annotations
@@ -9,33 +10,47 @@ from __future__ import annotations
 import gzip
 import json
 import random
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from training.chats import ASSISTANT_CHATS, written_chats
 from training.groups import read_groups, speaker_of
 
-DIALOGUES = {"friendsqa_devtst": 6_000, "sgd_templated": 9_000}
+CHATS = Path(__file__).with_name("unlabelled_chats")
+DIALOGUES = {"sgd_templated": 24_000, "qmsum_train": 8_000}
 """Sets of turns, and the most that are taken of each."""
-POSTS = {"squadshifts_reddit": 22_000, "squadshifts_amazon_reviews": 12_000}
+POSTS = ("squadshifts_reddit", "squadshifts_amazon_reviews")
 """Sets of posts in the first person; some of their sentences at a time are a turn."""
-LONGEST = 600
-"""Characters of the longest turn."""
+CUT = 3
+"""How often posts are cut into turns, each time in other places."""
+SHORTEST, LONGEST = 12, 600
+"""Characters of the shortest and of the longest turn."""
 Unlabelled = tuple[str | None, str]
 """The turn before, and the turn."""
+_APART = re.compile(r"['’](?=\w)|[.,](?=\s|$)")
 
 
 def unlabelled_turns(data: Path, seed: int = 11) -> list[Unlabelled]:
     """Return turns of all sources in random order, none of them twice."""
     chance = random.Random(seed)
     turns: dict[str, Unlabelled] = {}
-    for name, most in {**DIALOGUES, **POSTS}.items():
-        source = list(_dialogues(data, name) if name in DIALOGUES else _posts(data, name, chance))
-        chance.shuffle(source)
-        turns |= {turn[1]: turn for turn in source[:most]}
-    turns |= {turn[1]: turn for turn in _tweets(data)}
-    turns |= {turn[1]: turn for turn in _assistant_chats()}
-    kept = [turn for turn in turns.values() if 12 <= len(turn[1]) <= LONGEST]
+
+    def add(source: Iterator[Unlabelled], most: int | None = None) -> None:
+        kept = [turn for turn in source if SHORTEST <= len(turn[1]) <= LONGEST]
+        chance.shuffle(kept)
+        turns.update((turn[1], turn) for turn in kept[:most])
+
+    for name, most in DIALOGUES.items():
+        add(_dialogues(data, name), most)
+    for name in POSTS:
+        for _ in range(CUT):
+            add(_posts(data, name, chance))
+    add(_scenes(data))
+    add(_tweets(data))
+    for turn in (*_assistant_chats(), *_own_chats()):
+        add(iter((turn, (turn[0], _APART.sub("", turn[1]).lower()))))
+    kept = list(turns.values())
     chance.shuffle(kept)
     return kept
 
@@ -56,7 +71,7 @@ def _posts(data: Path, name: str, chance: random.Random) -> Iterator[Unlabelled]
     for group in read_groups(data / "train" / f"{name}.jsonl.gz"):
         place = 0
         while place < len(group.texts):
-            count = chance.choice((1, 1, 2, 2, 3))
+            count = chance.choice((1, 1, 2, 2, 3, 4))
             sentences = [
                 text
                 for text, session in zip(
@@ -68,11 +83,25 @@ def _posts(data: Path, name: str, chance: random.Random) -> Iterator[Unlabelled]
             place += len(sentences)
 
 
+def _scenes(data: Path) -> Iterator[Unlabelled]:
+    for scene in sorted({tuple(entry["context"]) for entry in _entries(data, "friendsqa")}):
+        before: str | None = None
+        for text in scene:
+            speaker, said = speaker_of("friendsqa", text)
+            if speaker is not None:
+                yield before, said
+                before = said
+
+
 def _tweets(data: Path) -> Iterator[Unlabelled]:
-    with gzip.open(data / "train_answers" / "tweetqa.jsonl.gz", "rt", encoding="utf-8") as lines:
-        for line in lines:
-            for text in json.loads(line)["context"]:
-                yield None, text.partition(": ")[2] or text
+    for entry in _entries(data, "tweetqa"):
+        for text in entry["context"]:
+            yield None, text.partition(": ")[2] or text
+
+
+def _entries(data: Path, name: str) -> Iterator[dict[str, list[str]]]:
+    with gzip.open(data / "train_answers" / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
+        yield from map(json.loads, lines)
 
 
 def _assistant_chats() -> Iterator[Unlabelled]:
@@ -82,3 +111,16 @@ def _assistant_chats() -> Iterator[Unlabelled]:
             if speaker != "assistant":
                 yield before, text
             before = text
+
+
+def _own_chats() -> Iterator[Unlabelled]:
+    for path in sorted(CHATS.glob("*.txt")):
+        before: str | None = None
+        for line in path.read_text(encoding="utf-8").splitlines():
+            speaker, colon, text = line.partition(": ")
+            if not colon:
+                before = None
+                continue
+            if speaker != "assistant":
+                yield before, text.strip()
+            before = text.strip()
