@@ -11,10 +11,10 @@ from longmind.text.vocabulary import MONTHS, NUMBER_WORDS, WEEKDAYS
 _ROUGHLY = {"a": 1, "an": 1, "a couple of": 2, "couple of": 2, "a few": 3, "few": 3, "several": 4}
 _COUNTS = {**NUMBER_WORDS, **_ROUGHLY}
 _COUNT = r"\d{1,3}|" + "|".join(sorted(_COUNTS, key=len, reverse=True))
-_DAYS = {"day": 1, "night": 1, "week": 7, "fortnight": 14, "month": 30, "year": 365}
+_DAYS = {"hour": 1 / 24, "day": 1, "night": 1, "week": 7, "fortnight": 14, "month": 30, "year": 365}
 _DURATION = re.compile(
     rf"\b(?:for |another |next |the next |only )+(?:about |around |just |like )?(?:(?P<n>{_COUNT})(?: more)? )?"
-    r"(?P<unit>day|night|week|fortnight|month|year)s?\b",
+    r"(?P<unit>hour|day|night|week|fortnight|month|year)s?\b",
     re.IGNORECASE,
 )
 _SPAN = re.compile(r"\b(?:this|the) (?P<unit>week|weekend|month|year)\b", re.IGNORECASE)

@@ -79,6 +79,16 @@ async def test_what_holds_now_replaces_what_was_known(longmind: Longmind, reader
     assert await know(longmind, first, then) == {("lives in", "porto")}
 
 
+async def test_a_second_value_beside_the_known_one_replaces_nothing(longmind: Longmind, reader: ScriptedReader) -> None:
+    first = reader.says("maple is my job", "works_at", "maple")
+    both = "anchor on saturdays beside my week at maple"
+    reader.says(both, "works_at", "anchor")
+    reader.says(both, "works_at", "maple", certain=False)
+    assert await know(longmind, first, both) == {("works at", "maple")}
+    then = reader.says("anchor is my job now", "works_at", "anchor")
+    assert await know(longmind, then) == {("works at", "anchor")}
+
+
 async def test_what_is_less_than_certain_replaces_nothing(longmind: Longmind, reader: ScriptedReader) -> None:
     first = reader.says("lisbon is home", "lives_in", "lisbon", certain=False)
     then = reader.says("porto is home now", "lives_in", "porto", certain=False)

@@ -51,6 +51,8 @@ class Claim:
     """Predicates whose other values end with this claim, if it is certain."""
     certain: bool = True
     """Whether it is sure enough to replace or end another value."""
+    beside: tuple[str, ...] = ()
+    """Further values that the same text holds for true, however unsurely: this one stands beside them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -167,9 +167,25 @@ def _applied(
     """Yield what each claim says, and what no longer holds if it does."""
     person = named_person([claim for claim in claims if claim.kept], text.text, text.speaker)
     for claim in claims:
-        yield claim, apply_claim(claim, text.text, text.speaker, said_at, person)
+        applied = apply_claim(claim, text.text, text.speaker, said_at, person)
+        if isinstance(applied, Claim) and not applied.many and not applied.ended:
+            applied = replace(applied, beside=_values_beside(claim, claims, text.text))
+        yield claim, applied
         for ending in implied_endings(claim, text.text, text.speaker, said_at, person):
             yield claim, ending
+
+
+def _values_beside(claim: StatedClaim, claims: Sequence[StatedClaim], text: str) -> tuple[str, ...]:
+    """Return the other values of a relation that a turn holds for true: "at the Blue Anchor, beside Maplecroft"."""
+    subject = None if claim.subject is None else text[slice(*claim.subject)]
+    return tuple(
+        text[slice(*other.object)]
+        for other in claims
+        if other is not claim
+        and (other.relation, other.status) == (claim.relation, "current")
+        and other.confidence >= _DOUBT
+        and (None if other.subject is None else text[slice(*other.subject)]) == subject
+    )
 
 
 def _read(texts: Sequence[SpokenText], reader: StatementReader | None) -> list[list[StatedClaim] | None]:

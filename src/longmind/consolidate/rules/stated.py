@@ -65,6 +65,9 @@ _DAY = timedelta(days=1)
 _LONG_AGO = timedelta(days=365)
 _LASTING = timedelta(days=366)
 """What is said to last longer than this is no short stay."""
+_PAUSE = re.compile(r"for\b", re.IGNORECASE)
+_PAUSED = timedelta(days=31)
+"""What is left off for no longer than this goes on: "I'm off the tablets for 48 hours"."""
 _PHONE = re.compile(r"\+?[\d\s()/.-]{6,}")
 _MAIL = re.compile(r"\S+@\S+\.\w+")
 _APART = re.compile(r"single|divorced|separated|widow(?:ed|er)?|alone|on my own", re.IGNORECASE)
@@ -161,6 +164,9 @@ def settled_status(claim: StatedClaim, text: str, said_at: datetime) -> Status:
     mentioned = claim.status == "current" and claim.relation in _FAMILIES
     if claim.status in _CHANGING and not mentioned and (status := framed(text, claim.object[0])) is not None:
         return status
+    if claim.status == "ended" and claim.time is not None and _PAUSE.match(_words(text, claim.time)):
+        length = resolve_duration(_words(text, claim.time))
+        return "temporary" if length is not None and length <= _PAUSED else "ended"
     if claim.relation not in _MOVES or claim.status not in ("current", "planned"):
         return claim.status
     if _AS_IT_WERE.search(text[: claim.object[0]]):

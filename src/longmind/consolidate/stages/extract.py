@@ -197,13 +197,18 @@ async def _learn(work: Work, user: str | None, claims: Sequence[SourcedClaim]) -
 
 
 async def _start(semantic: SemanticMemory, memory: Memory, claim: Claim) -> datetime | None:
-    """Return since when a claim holds; None if it would replace another value and is not sure enough for that."""
+    """Return since when a claim holds; None if it would replace another value and is not sure enough for that.
+
+    Nor does it replace what the same text says still holds: a second job.
+    """
     start = claim.start or memory.occurred_at
-    if claim.many or (claim.certain and claim.since is None):
+    if claim.many or (claim.certain and claim.since is None and not claim.beside):
         return start
     known = await semantic.know(claim.subject, claim.predicate, as_of=memory.occurred_at)
     others = [fact for fact in known if fold_name(str(fact.object)) != fold_name(claim.object)]
-    if others and not claim.certain:
+    beside = [content_terms(value) for value in claim.beside]
+    still = any(value and _is_meant(value, content_terms(str(fact.object))) for fact in others for value in beside)
+    if others and (not claim.certain or still):
         return None
     if claim.since is None or any(fact.valid_from is None or fact.valid_from >= claim.since for fact in others):
         return start

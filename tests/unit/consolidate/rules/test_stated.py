@@ -258,3 +258,16 @@ def test_she_is_nobody_where_two_are_named() -> None:
     text = "My sister Ana met Eva. She is a nurse."
     claims = [stated(text, "sibling", "Ana"), stated(text, "knows", "Eva"), stated(text, "works_as", "nurse")]
     assert named_person(claims, text, "ann") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "time", "ends"),
+    [
+        ("I'm off the metformin for 48 hours.", "for 48 hours", False),
+        ("I'm off the metformin for two years.", "for two years", True),
+        ("I'm off the metformin since May.", "since May", True),
+    ],
+)
+def test_a_short_pause_ends_nothing(text: str, time: str, ends: bool) -> None:
+    claim = applied(text, "medication", "metformin", "ended", time=time)
+    assert (isinstance(claim, Claim) and claim.ended) == ends
