@@ -40,7 +40,7 @@ CONTEXTS = 40
 """From how many posts a memory is made."""
 ABSENT = 25
 """Questions to each memory about posts that it does not hold."""
-SPEAKS_FOR = np.array(Signs(constant=0, read=1, about=1, others=-1, nobody=0, contrast=-1, uncontrasted=0))
+SPEAKS_FOR = np.array(Signs(constant=0, read=1, recalled=1, contrast=-1, contrast_here=0, uncontrasted=0))
 """Whether a sign can only speak for an answer (1) or against it (-1). A few hundred questions may say otherwise by
 chance, and words about the wrong person would then be believed."""
 SHRINKAGE = 10.0
@@ -78,10 +78,12 @@ async def ask_all(data: Path, posts: int, most: int, kept: Path | None) -> list[
     before = {(each.memory, each.question): each for each in read_kept(kept)}
     asked: list[Answered] = []
     async with Longmind.open("memory:") as longmind:
-        (await longmind.recaller()).counts_reads = False
+        recaller = await longmind.recaller()
+        recaller.counts_reads = False
         for memory in memories(data, posts):
             mem = await _remembered(longmind, memory)
-            answerer = Answerer(mem.scoped, mem.semantic, await longmind.span_reader())
+            answerer = Answerer(mem.scoped, mem.semantic, await longmind.span_reader(), recaller.context_reranker)
+            await recaller.read_ahead(mem.scope)
             for question in chosen(memory, most):
                 result = before.get((memory.chat.name, question.text))
                 if result is None:

@@ -333,7 +333,8 @@ class AgentMemory(AgentSystems):
         await load_module("longmind.answering")
         from longmind.answering import Answerer
 
-        answerer = Answerer(self.scoped, self.semantic, await self._longmind.span_reader())
+        reader, recaller = await self._longmind.span_reader(), await self._longmind.recaller()
+        answerer = Answerer(self.scoped, self.semantic, reader, recaller.context_reranker)
         least = settings.answer_confidence if min_confidence is None else min_confidence
         with telemetry.span("longmind.ask", {"longmind.agent": self.scope.agent}) as span:
             if chat is not None:

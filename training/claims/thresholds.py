@@ -33,7 +33,7 @@ from longmind.models.small_models import load
 from longmind.models.statement_reader import TrainedStatementReader
 from longmind.models.statements import STATUSES, StatedClaim
 from longmind.models.statements import Turn as ReadTurn
-from training.claims.labels import DATA, DEVELOPMENT, TEST, Label, Turn, overlap, read_turns, same
+from training.claims.labels import DATA, DEVELOPMENT, FRIENDS, TEST, Label, Turn, overlap, read_turns, same
 
 JUDGED = Path(__file__).with_name("judged.jsonl")
 SINGLE = frozenset(name for name, relation in RELATIONS.items() if not relation.many)
@@ -227,8 +227,10 @@ def main() -> None:
         f"{limits.beside}, and changes something from {limits.change}; never read: {sorted(never)}\n"
     )
     whole = Sample(honest, turns, sum(s.labels for s in samples))
-    tested = joined([read(reader, writer, verdicts) for writer in TEST], calibration)
-    for name, sample in (("development", whole), ("test", tested)):
+    tested = {writer: read(reader, writer, verdicts) for writer in TEST}
+    groups = {"test": TEST, "test, friends": FRIENDS, "test, others": tuple(w for w in TEST if w not in FRIENDS)}
+    joined_groups = {name: joined([tested[w] for w in group], calibration) for name, group in groups.items()}
+    for name, sample in {"development": whole, **joined_groups}.items():
         for limit in SHOWN:
             kept = [j for j in sample.judged if j.claim.confidence >= limit]
             sys.stdout.write(f"{name} from {limit}: {figures(sample, kept)}\n")

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from longmind.answering.contrast import read_contrast
+from longmind.answering.contrast import CONTRASTED, Contrasts, about_another, read_contrast
 from longmind.answering.facts import KnownFacts, known_facts
 from longmind.answering.model_writer import write_answer
-from longmind.answering.passages import USER, is_evidence, passages_of
+from longmind.answering.passages import USER, Passage, is_evidence, passages_of
 from longmind.answering.people import of_person
 from longmind.answering.reading import Draft, draft_answer
 from longmind.answering.sentences import SentenceReader
 from longmind.models.chat import Chat
 from longmind.models.span_reader import SpanReader
+from longmind.recall.in_context import texts_in_context
+from longmind.recall.rerank import ContextReranker
 from longmind.systems.scoped_store import ScopedStore
 from longmind.systems.semantic import SemanticMemory
 from longmind.text.questions import read_question
@@ -30,6 +32,8 @@ class Answerer:
     scoped: ScopedStore
     semantic: SemanticMemory
     reader: SpanReader
+    reranker: ContextReranker | None = None
+    """What compares the question with the same one about somebody else, for the confidence."""
 
     async def write(self, chat: Chat, question: str, hits: Sequence[Hit], min_confidence: float) -> Answer:
         """Return the answer of a language model, with the sentences for which it quotes evidence."""
@@ -54,7 +58,7 @@ class Answerer:
         facts = await known_facts(self.semantic, question, form, self.scoped.scope.user)
         if facts is not None and not any(hit.memory.recorded_at > facts.learnt for hit in hits):
             return await self._from_facts(question, facts, min_confidence)  # nothing newer: no need to read
-        draft = await self.draft(question, hits, min_confidence)
+        draft = await self.draft(question, hits)
         if facts is not None and not _is_newer(draft, facts, min_confidence):
             return await self._from_facts(question, facts, min_confidence)
         method: AnswerMethod = "sentence" if isinstance(self.reader, SentenceReader) else "reader"
@@ -74,11 +78,8 @@ class Answerer:
             ),
         )
 
-    async def draft(self, question: str, hits: Sequence[Hit], min_confidence: float = 0.0) -> Draft | None:
-        """Return what the words of memories answer, with its confidence; None if there are no words at all.
-
-        Where no contrast could raise the confidence to ``min_confidence``, none is read.
-        """
+    async def draft(self, question: str, hits: Sequence[Hit]) -> Draft | None:
+        """Return what the words of memories answer, with its confidence; None if there are no words at all."""
         form = read_question(question)
         kept = [hit for hit in hits if hit.memory.kind != "concept" and is_evidence(hit.memory)]
         kept = kept[: MOST_LISTED if form.kind == "list" else MOST_READ]
@@ -86,11 +87,18 @@ class Answerer:
         asker = (self.scoped.scope.user or USER).capitalize()
         asked = of_person(question, asker) if form.of_asker else question
         readings = await self.reader.read(asked, [passage.read for passage in passages])
-        draft = draft_answer(question, form, passages, readings, asker)
-        if draft is None or draft.highest_confidence < min_confidence:
-            return draft
-        contrast = await read_contrast(self.reader, asked, form, passages, asker)
-        return draft_answer(question, form, passages, readings, asker, contrast)
+        contrasts = await self._contrasts(asked, about_another(asked, form, passages, asker), passages)
+        return draft_answer(question, form, passages, readings, asker, contrasts)
+
+    async def _contrasts(self, question: str, other: str | None, passages: Sequence[Passage]) -> Contrasts | None:
+        """Compare the memories with a question about somebody else; None if there is none, or no reranker."""
+        if other is None or self.reranker is None:
+            return None
+        memories = {memory.id: memory for passage in passages for memory in (text.memory for text in passage.texts)}
+        ids = [passage.texts[passage.main].memory.id for passage in passages[:CONTRASTED]]
+        store, scope = self.scoped.store, self.scoped.scope
+        texts = await texts_in_context(store, scope, await store.view(scope), ids, memories)
+        return await read_contrast(self.reranker, question, other, [texts[id] for id in ids])
 
     async def _from_facts(self, question: str, known: KnownFacts, min_confidence: float) -> Answer:
         """Return what facts say, with the words they were drawn from; the fact itself where these are gone."""

@@ -17,38 +17,34 @@ class Signs(NamedTuple):
     constant: float
     read: float
     """The reader's score of the words, less that of "no answer here"."""
-    about: float
-    """Whether the words are about the person asked about (1), unclear (0), or about somebody else (-1)."""
-    others: float
-    """How much better the reader finds words that are about somebody else."""
-    nobody: float
-    """Whether the question is about nobody who speaks."""
+    recalled: float
+    """The logarithm of the odds that the memory with the words is right, by the score of its hit."""
     contrast: float
-    """How much better the same question is answered when it is asked about somebody else who speaks."""
+    """How much better the best memory fits the same question about somebody else who speaks."""
+    contrast_here: float
+    """The same for the memory with the words: what fits both questions alike speaks less against them."""
     uncontrasted: float
     """Whether that could not be compared."""
 
 
-WEIGHTS = Signs(-2.732, 0.243, 0.0, -0.012, 0.165, -0.089, 0.367)
-LEAST_CONTRAST, MOST_CONTRAST = -10.0, 8.0
-"""Beyond these a contrast says no more."""
+WEIGHTS = Signs(-1.56, 0.273, 0.52, -0.267, 0.285, -0.137)
+_MOST_READ, _MOST_CONTRAST, _LEAST_CHANCE = 12.0, 6.0, 0.005
+"""Beyond these a sign says no more."""
 
 
-def signs_of(
-    *,
-    read: float,
-    about: float | None,
-    others: float,
-    contrast: float | None,
-) -> Signs:
-    """Return the signs of an answer; ``about`` is None if the question is about nobody who speaks."""
+def signs_of(*, read: float, score: float, contrast: tuple[float, float] | None) -> Signs:
+    """Return the signs of an answer.
+
+    ``score`` is that of the hit with its words, from 0 to 1; ``contrast`` that of the best memory, and of that hit.
+    """
+    chance = min(max(score, _LEAST_CHANCE), 1 - _LEAST_CHANCE)
+    best, here = contrast or (0.0, 0.0)
     return Signs(
         constant=1.0,
-        read=_clipped(read, 12.0),
-        about=about or 0.0,
-        others=_clipped(others - read, 8.0),
-        nobody=float(about is None),
-        contrast=0.0 if contrast is None else max(LEAST_CONTRAST, min(MOST_CONTRAST, contrast)),
+        read=_clipped(read, _MOST_READ),
+        recalled=math.log(chance / (1 - chance)),
+        contrast=_clipped(best, _MOST_CONTRAST),
+        contrast_here=_clipped(here, _MOST_CONTRAST),
         uncontrasted=float(contrast is None),
     )
 

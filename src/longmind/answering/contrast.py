@@ -1,41 +1,48 @@
-"""The same question about somebody else: if that is answered better, what was found is not about who is asked about.
+"""The same question about somebody else: if memories fit that better, what was found is not about who is asked about.
 
 Who mixes people up asks what Tim named his dog when it is Ana who has one. The reader then finds something that Tim
-said, and its own score does not tell; but asked about Ana, the same turns answer better.
+said, and its own score does not tell; but asked about Ana, there is a memory that fits better. The reranker tells: it
+has read these memories for the question, so another one costs it a few milliseconds.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from longmind.answering.passages import ASSISTANT, Passage
 from longmind.answering.people import asked_person, same_person
-from longmind.models.span_reader import Reading, SpanReader
+from longmind.models.rerank_small import TextInContext
+from longmind.recall.rerank import ContextReranker
 from longmind.text.questions import QuestionForm
 
 CONTRASTED = 5
-"""How many passages are read again."""
+"""How many memories are compared."""
 
 
-@dataclass(frozen=True, slots=True)
-class Contrast:
-    """A question about somebody else, and what was read for it in the first passages."""
+class Contrasts:
+    """How well memories fit a question, and the same question about somebody else."""
 
-    question: str
-    readings: tuple[Reading, ...]
+    def __init__(self, own: Sequence[float | None], other: Sequence[float | None]) -> None:
+        pairs = zip(own, other, strict=True)
+        self._pairs = [None if a is None or b is None else (a, b) for a, b in pairs]
+
+    def of(self, rank: int) -> tuple[float, float] | None:
+        """Return how much better the other question fits: its best memory than the best, and the one of a rank."""
+        known = [pair for pair in self._pairs if pair is not None]
+        if not known:
+            return None
+        here = self._pairs[rank] if rank < len(self._pairs) else None
+        best = max(other for _, other in known) - max(own for own, _ in known)
+        return best, 0.0 if here is None else here[1] - here[0]
 
 
 async def read_contrast(
-    reader: SpanReader, question: str, form: QuestionForm, passages: Sequence[Passage], asker: str | None
-) -> Contrast | None:
-    """Read the question about the next best speaker; None if it names no speaker, or nobody else speaks."""
-    other_question = about_another(question, form, passages, asker)
-    if other_question is None:
-        return None
-    readings = await reader.read(other_question, [passage.read for passage in passages[:CONTRASTED]])
-    return Contrast(other_question, tuple(readings))
+    reranker: ContextReranker, question: str, other: str, texts: Sequence[TextInContext]
+) -> Contrasts:
+    """Read the first memories for a question, and for the same about somebody else."""
+    own, contrary = [await reranker.read(asked, texts[:CONTRASTED]) for asked in (question, other)]
+    return Contrasts(own, contrary)
 
 
 def about_another(question: str, form: QuestionForm, passages: Sequence[Passage], asker: str | None) -> str | None:

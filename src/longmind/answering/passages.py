@@ -48,6 +48,8 @@ class Passage:
     """The place of the recalled memory among the texts."""
     rank: int
     """Its place among the hits of recall, from 0."""
+    score: float
+    """The score of its hit: the chance that it is right."""
 
     @property
     def read(self) -> list[str]:
@@ -79,7 +81,7 @@ async def passages_of(store: Store, scope: Scope, hits: Sequence[Hit]) -> list[P
     for rank, hit in enumerate(hits):
         before, after = (known.get(id) for id in beside[hit.memory.id])
         texts = [memory for memory in (before, hit.memory, after) if memory is not None]
-        passages.append(Passage(tuple(map(spoken, texts)), 1 if before is not None else 0, rank))
+        passages.append(Passage(tuple(map(spoken, texts)), 1 if before is not None else 0, rank, hit.score))
     return passages
 
 

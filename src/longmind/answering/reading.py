@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from longmind.answering.candidates import Candidate, find_candidates
 from longmind.answering.composing import compose
-from longmind.answering.confidence import LEAST_CONTRAST, Signs, confidence_of, signs_of
-from longmind.answering.contrast import Contrast
+from longmind.answering.confidence import Signs, confidence_of, signs_of
+from longmind.answering.contrast import Contrasts
 from longmind.answering.passages import Passage
 from longmind.models.span_reader import Reading
-from longmind.text.questions import QuestionForm, read_question
+from longmind.text.questions import QuestionForm
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +27,6 @@ class Draft:
     def confidence(self) -> float:
         return confidence_of(self.signs)
 
-    @property
-    def highest_confidence(self) -> float:
-        """The confidence if the same question about somebody else had no answer at all."""
-        return max(self.confidence, confidence_of(self.signs._replace(contrast=LEAST_CONTRAST, uncontrasted=0.0)))
-
 
 def draft_answer(
     question: str,
@@ -39,28 +34,16 @@ def draft_answer(
     passages: Sequence[Passage],
     readings: Sequence[Reading],
     asker: str | None = None,
-    contrast: Contrast | None = None,
+    contrasts: Contrasts | None = None,
 ) -> Draft | None:
     """Return the best answer that was read; None if there are no words at all.
 
-    ``contrast`` is the same question about somebody else. It changes nothing but the confidence.
+    ``contrasts`` compares the same question about somebody else. It changes nothing but the confidence.
     """
     candidates = find_candidates(question, form, passages, readings, asker)
     if not candidates:
         return None
     text, items = compose(question, form, candidates)
-    better = None
-    if contrast is not None:
-        read = passages[: len(contrast.readings)]
-        others = find_candidates(contrast.question, read_question(contrast.question), read, contrast.readings, None)
-        better = (others[0].value if others else -LEAST_CONTRAST) - candidates[0].value
-    return Draft(text, tuple(items), _signs(items[0][1], candidates, better))
-
-
-def _signs(best: Candidate, candidates: Sequence[Candidate], contrast: float | None) -> Signs:
-    return signs_of(
-        read=best.read,
-        about=best.about,
-        others=max((each.read for each in candidates if (each.about or 0.0) < 0), default=-20.0),
-        contrast=contrast,
-    )
+    best = items[0][1]
+    contrast = None if contrasts is None else contrasts.of(best.passage.rank)
+    return Draft(text, tuple(items), signs_of(read=best.read, score=best.passage.score, contrast=contrast))

@@ -231,6 +231,11 @@ class Recaller:
         ordered = knowledge.statements_first(informative, asks_assistant=parsed.asks_assistant)
         return ContextParts(standing, ordered, count_reads)
 
+    @property
+    def context_reranker(self) -> ContextReranker | None:
+        """The reranker, if it reads what was said around a text."""
+        return self.reranker if isinstance(self.reranker, ContextReranker) else None
+
     async def flush(self) -> None:
         """Wait until every read so far is counted."""
         await self._touches.flush()
