@@ -1,8 +1,13 @@
-"""What stands around a statement and takes it back: a quotation, a condition, somebody else's word."""
+"""What stands around a statement and takes it back: a quotation, a condition, somebody else's word.
+
+``framed`` is for claims of the trained reader, which has judged them by itself: only what is plain overrules it.
+``doubted`` is for patterns, which know nothing else: any word of doubt counts.
+"""
 
 from __future__ import annotations
 
 import re
+from typing import Literal
 
 from longmind.models.statements import Status
 from longmind.text.sentences import sentences
@@ -16,6 +21,16 @@ _SAYING = re.compile(
     re.IGNORECASE,
 )
 _SOURCE = re.compile(r"\baccording to\s+(?!me\b|us\b)", re.IGNORECASE)
+_DOUBTED = re.compile(
+    r"\b(?:if|unless|wish|imagine|suppose|pretend|whether|would|could|should|might|maybe|perhaps|"
+    r"dreamed|dreamt|dreaming"
+    r"|hope|hoped|as though|when i was|used to|almost|nearly|never|not|n't|can't|until|before|why|how|what)\b[^,;.]*$",
+    re.IGNORECASE,
+)
+_SAID = re.compile(
+    r"\b(?:said|says|saying|asked|asks|told|tells|claims?|claimed|thinks?|thought|heard|reads?)\b[^,;.]*$",
+    re.IGNORECASE,
+)
 _OWN = re.compile(r"(?:i|we|i['’]?m|i['’]?ve|we['’]?re|we['’]?ve|i['’]?d|and|to|you)", re.IGNORECASE)
 """Whoever says it is the speaker, or is asked to say it: "I told you that I moved"."""
 
@@ -26,8 +41,7 @@ def framed(text: str, at: int) -> Status | None:
     Words that stand in quotation marks alone are a title, and no quotation.
     """
     before = text[:at]
-    title = before.endswith(('"', "“"))
-    if not title and (before.count('"') % 2 or before.count("“") > before.count("”")):
+    if _is_quoted(before) and not before.endswith(('"', "“")):
         return "reported"
     sentence = next((s for s in sentences(text) if s.start <= at < s.start + len(s.text)), None)
     if sentence is None:
@@ -39,3 +53,15 @@ def framed(text: str, at: int) -> Status | None:
     if _SOURCE.search(led):
         return "reported"
     return "reported" if match is not None and not _OWN.fullmatch(match["who"]) else None
+
+
+def doubted(before: str) -> Literal["hypothetical", "reported"] | None:
+    """Return the status of what a pattern finds behind these words of a sentence, if they take it back."""
+    if _DOUBTED.search(before):
+        return "hypothetical"
+    return "reported" if _SAID.search(before) or _is_quoted(before) else None
+
+
+def _is_quoted(before: str) -> bool:
+    """Whether a quotation has begun in front of some words and not ended."""
+    return before.count('"') % 2 == 1 or before.count("“") > before.count("”")

@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 
 from longmind.consolidate.rules import changes, phrases
 from longmind.consolidate.rules.claims import Claim, Refused
+from longmind.consolidate.rules.framing import doubted
 from longmind.consolidate.rules.lexicon import FAMILY, PETS, SINGLE_KIN
 from longmind.consolidate.rules.self_statements import BY_WORD, EXPRESSIONS, WAYS, Way, creature, possession, thing
 from longmind.text.dates import TIME_PHRASE, NamedTime, resolve_phrase
@@ -55,16 +56,6 @@ _AGE = re.compile(
     r"\bI(?:'ve)?\s+(?:just\s+)?turned\s+(?P<turned>\d{1,3})\b"
 )
 
-_CONDITION = re.compile(
-    r"\b(?:if|unless|wish|imagine|suppose|pretend|whether|would|could|should|might|maybe|perhaps|"
-    r"dreamed|dreamt|dreaming"
-    r"|hope|hoped|as though|when i was|used to|almost|nearly|never|not|n't|can't|until|before|why|how|what)\b[^,;.]*$",
-    re.IGNORECASE,
-)
-_REPORTED = re.compile(
-    r"\b(?:said|says|saying|asked|asks|told|tells|claims?|claimed|thinks?|thought|heard|reads?)\b[^,;.]*$",
-    re.IGNORECASE,
-)
 _THEIR_VERBS = {"love": "likes", "like": "likes", "enjoy": "likes", "hate": "dislikes", "play": "plays"}
 
 
@@ -179,13 +170,8 @@ def _refused(text: str, at: int, sentence: Sentence) -> Refused | None:
     span = (sentence.start + at, sentence.start + len(sentence.text))
     if sentence.asks:
         return Refused("question", text[at:], span)
-    if _CONDITION.search(before):
-        return Refused("hypothetical", text[at:], span)
-    if _REPORTED.search(before):
-        return Refused("reported", text[at:], span)
-    if before.count('"') % 2 or before.count("“") > before.count("”"):
-        return Refused("reported", text[at:], span)
-    return None
+    reason = doubted(before)
+    return None if reason is None else Refused(reason, text[at:], span)
 
 
 def _time(text: str, at: int, said_at: datetime) -> NamedTime | None:
