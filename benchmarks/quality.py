@@ -85,7 +85,7 @@ class ReadingAhead:
     async def read(self, longmind: Longmind, mem: AgentMemory, case: Case) -> None:
         """Wait until what was remembered of a case has been read."""
         recaller = await longmind.recaller()
-        recaller.forget_texts()
+        await recaller.forget_texts()
         began = time.process_time()
         await recaller.read_ahead(mem.scope)
         self._seconds += time.process_time() - began

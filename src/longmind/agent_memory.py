@@ -375,11 +375,13 @@ class AgentMemory(AgentSystems):
             ids = sorted(await self.store.matching(self.scope, matching))
         else:
             ids = [which] if isinstance(which, str) else list(dict.fromkeys(which))
+        if not erase:
+            return await forget_memories(self.scoped, ids, erase=False, reason=reason)
+        await self._longmind._forget_texts()
         try:
-            return await forget_memories(self.scoped, ids, erase=erase, reason=reason)
+            return await forget_memories(self.scoped, ids, erase=True, reason=reason)
         finally:
-            if erase:
-                self._longmind._forget_texts()
+            await self._longmind._forget_texts()
 
     async def consolidate(
         self, *, dry_run: bool = False, progress: Callable[[str, float], None] | None = None

@@ -328,15 +328,16 @@ class Longmind:
         if subject == "user":
             self.agent("erasure", name)
         scoped = self.agent("erasure", tenant=scope.tenant).scoped
+        await self._forget_texts()
         try:
             return await Erasure(scoped, subject, name).run()
         finally:
-            self._forget_texts()
+            await self._forget_texts()
 
-    def _forget_texts(self) -> None:
-        """Let go of what recall has kept of texts: something was erased."""
+    async def _forget_texts(self) -> None:
+        """Let go of what recall has kept of texts: something is erased, or was."""
         if self._recaller is not None:
-            self._recaller.forget_texts()
+            await self._recaller.forget_texts()
 
     async def check(self) -> list[str]:
         """What is wrong with the store, one line each with what to do; empty when all is well."""

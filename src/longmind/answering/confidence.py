@@ -27,9 +27,11 @@ class Signs(NamedTuple):
     """Whether that could not be compared."""
 
 
-WEIGHTS = Signs(-1.56, 0.273, 0.52, -0.267, 0.285, -0.137)
-_MOST_READ, _MOST_CONTRAST, _LEAST_CHANCE = 12.0, 6.0, 0.005
+WEIGHTS = Signs(-1.589, 0.274, 0.55, -0.261, 0.275, -0.122)
+_MOST_READ, _MOST_CONTRAST = 12.0, 6.0
 """Beyond these a sign says no more."""
+_LEAST_CHANCE, _MOST_CHANCE = 0.05, 0.995
+"""The same for the score of a hit: that of a turn is low where a fact that was drawn from it stands before it."""
 
 
 def signs_of(*, read: float, score: float, contrast: tuple[float, float] | None) -> Signs:
@@ -37,7 +39,7 @@ def signs_of(*, read: float, score: float, contrast: tuple[float, float] | None)
 
     ``score`` is that of the hit with its words, from 0 to 1; ``contrast`` that of the best memory, and of that hit.
     """
-    chance = min(max(score, _LEAST_CHANCE), 1 - _LEAST_CHANCE)
+    chance = min(max(score, _LEAST_CHANCE), _MOST_CHANCE)
     best, here = contrast or (0.0, 0.0)
     return Signs(
         constant=1.0,

@@ -118,11 +118,11 @@ class SmallReranker:
                 continue
             passage, passages = 0, 1
             while passage < passages:
+                if cleared != self._kept.cleared or not self.has_room:
+                    return
                 if self._questions or (self._reading is not None and not self._reading.done()):
                     await asyncio.sleep(PAUSE)
                     continue
-                if cleared != self._kept.cleared or not self.has_room:
-                    return
                 passages = await asyncio.to_thread(self._read_passage, text, passage, cleared)
                 passage += 1
 

@@ -258,13 +258,15 @@ class Recaller:
             await reranker.close()
         await self.flush()
 
-    def forget_texts(self) -> None:
-        """Let go of what was kept of texts: something was erased."""
+    async def forget_texts(self) -> None:
+        """Let go of what was kept of texts, and wait for those that are being read ahead: something is erased."""
         if self._ahead is not None:
             self._ahead.forget()
         reranker: object = self.reranker
         if isinstance(reranker, KeepsTexts):
             reranker.forget()
+        if self._ahead is not None:
+            await self._ahead.pause()
 
     # -- the steps of a recall -----------------------------------------------------------------------------------
 

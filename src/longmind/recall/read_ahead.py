@@ -51,6 +51,8 @@ class ReadAhead:
         self._forgotten = 0
         """How often everything was let go of: texts that were fetched before that are not read."""
         self._failed = False
+        self._step = asyncio.Lock()
+        """Held while messages are fetched and read."""
         self._task: asyncio.Task[None] | None = None
         store.listeners.append(self._written)
 
@@ -74,6 +76,11 @@ class ReadAhead:
         self._forgotten += 1
         self._asked.clear()
         self._clear()
+
+    async def pause(self) -> None:
+        """Wait until the messages that are being read now were read: an erasure must find the store unused."""
+        async with self._step:
+            return
 
     async def close(self) -> None:
         """Stop reading."""
@@ -111,12 +118,13 @@ class ReadAhead:
         try:
             await asyncio.sleep(PAUSE)
             while self._new or self._queue:
-                if not self._reranker.has_room:
-                    self._clear()
-                elif self._new:
-                    await self._queue_newest(self._new.pop())
-                else:
-                    await self._read_batch()
+                async with self._step:
+                    if not self._reranker.has_room:
+                        self._clear()
+                    elif self._new:
+                        await self._queue_newest(self._new.pop())
+                    elif self._queue:
+                        await self._read_batch()
         except ModelError as error:
             self._failed = True
             self._clear()

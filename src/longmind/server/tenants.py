@@ -61,8 +61,8 @@ class TenantView(Longmind):
     async def count_reads(self) -> None:
         await self._whole.count_reads()
 
-    def _forget_texts(self) -> None:
-        self._whole._forget_texts()
+    async def _forget_texts(self) -> None:
+        await self._whole._forget_texts()
 
 
 class _OpenStore:

@@ -278,8 +278,12 @@ async def test_an_erasure_empties_the_queue_and_drops_what_was_fetched() -> None
         reranker.before_reading = wait
         await mem.recall("cat")
         await fetched.wait()
-        await longmind.erase_user("ana")
+        erasure = asyncio.create_task(longmind.erase_user("ana"))
+        await asyncio.sleep(0.05)
+        assert not erasure.done()  # it waits for what is being read, so that it finds the store unused
         go_on.set()
+        async with asyncio.timeout(60):
+            await erasure
         await settled(longmind)
         assert len(reranker.ahead) <= module.BATCH  # the batch that the reranker had already: it drops that itself
         reranker.before_reading = None
@@ -294,15 +298,18 @@ async def test_what_was_fetched_before_an_erasure_is_not_read_after_it(monkeypat
     async with opened(reranker) as (longmind, mem):
         await mem.remember(turns("One cat.", "Two cats."), session="s")
         recaller, get_all = await longmind.recaller(), longmind.store.get_all
+        erasures: list[asyncio.Task[None]] = []
 
         async def erased_meanwhile(*arguments: Any) -> Any:
             memories = await get_all(*arguments)
-            recaller.forget_texts()
+            erasures.append(asyncio.create_task(recaller.forget_texts()))
+            await asyncio.sleep(0)
             return memories
 
         with monkeypatch.context() as patched:
             patched.setattr(longmind.store, "get_all", erased_meanwhile)
             await read(longmind, mem)
+        assert len(await asyncio.gather(*erasures)) == 1
         assert reranker.ahead == []
 
 
