@@ -49,9 +49,9 @@ def framed(text: str, at: int) -> Status | None:
     led = sentence.text[: at - sentence.start]
     if _CONDITION.search(led):
         return "hypothetical"
-    match = _SAYING.search(led)
     if _SOURCE.search(led):
         return "reported"
+    match = _SAYING.search(led)
     return "reported" if match is not None and not _OWN.fullmatch(match["who"]) else None
 
 
