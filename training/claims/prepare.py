@@ -13,7 +13,7 @@ import random
 import re
 import sys
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -21,9 +21,10 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from training.bert import save_arrays
-from training.claims.examples import PARTS
+from training.claims.examples import FOLDS, PARTS
 from training.claims.labels import DATA, DEVELOPMENT, RELATIONS, STATUSES, TEST, Label, Turn, read_turns
 from training.claims.unlabelled import unlabelled_turns
+from training.claims.unsure import checksum, read_labels
 from training.prepare import Ragged, open_tokenizer
 
 SWAPPED = frozenset(
@@ -35,6 +36,10 @@ SWAPPED = frozenset(
 PREVIOUS, TEXT = 60, 170
 """The most pieces of the turn before and of the turn that are read."""
 CLS, SEP = 101, 102
+FIRST_READER = 252
+"""The number that stands for the writer of turns that were labelled later, in the first fold; the others follow it."""
+UNWRITTEN = 10
+"""Added to the variant of a turn that is in no file of a writer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,25 +137,49 @@ class Placed:
     """0: the turn as it was written."""
 
 
-def labelled_examples(tokenizer: Tokenizer) -> Iterator[Placed]:
-    """Yield every labelled turn and its variants as numbers."""
-    chance = random.Random(5)
-    turns = [(line, turn) for path in sorted(DATA.glob("*.jsonl")) for line, turn in enumerate(read_turns(path))]
-    objects: dict[str, list[str]] = defaultdict(list)
-    for _, turn in turns:
-        if turn.writer not in TEST + DEVELOPMENT:
+class Variants:
+    """Makes of a turn for training what is learnt: as it is, typed carelessly, and with objects of other turns."""
+
+    def __init__(self, turns: Iterable[Turn], chance: random.Random) -> None:
+        self._chance = chance
+        self._objects: dict[str, list[str]] = defaultdict(list)
+        for turn in turns:
             for claim in turn.claims:
-                objects[claim.relation].append(turn.text[slice(*claim.object)])
+                self._objects[claim.relation].append(turn.text[slice(*claim.object)])
+
+    def of(self, turn: Turn) -> list[Turn]:
+        swaps = [swapped(turn, self._objects, self._chance) for _ in range(2)]
+        return [turn, careless(turn), swaps[0], careless(swaps[1])]
+
+
+def labelled_examples(tokenizer: Tokenizer, turns: Sequence[tuple[int, Turn]], variants: Variants) -> Iterator[Placed]:
+    """Yield every labelled turn of a writer, given with its line, and its variants as numbers."""
     for line, turn in turns:
-        variants = [turn]
-        part = "test" if turn.writer in TEST else "development" if turn.writer in DEVELOPMENT else "train"
-        if part == "train":
-            swaps = [swapped(turn, objects, chance) for _ in range(2)]
-            variants += [careless(turn), swaps[0], careless(swaps[1])]
-        for number, variant in enumerate(variants):
+        part = part_of(turn)
+        for number, variant in enumerate(variants.of(turn) if part == "train" else [turn]):
             example = numbered(tokenizer, variant.previous, variant.text, variant.claims)
             if example is not None:
                 yield Placed(part, example, int(turn.writer[1:]), line, number)
+
+
+def unlabelled_examples(tokenizer: Tokenizer, data: Path, variants: Variants) -> Iterator[Placed]:
+    """Yield the turns without labels; those that somebody has labelled since are for training."""
+    labelled = read_labels()
+    for previous, text in unlabelled_turns(data):
+        name = checksum(text)
+        if name not in labelled:
+            if (example := numbered(tokenizer, previous, text, ())) is not None:
+                yield Placed("unlabelled", example)
+            continue
+        turn = Turn("", "", previous, "", text, labelled[name])
+        for number, variant in enumerate(variants.of(turn), UNWRITTEN):
+            if (example := numbered(tokenizer, previous, variant.text, variant.claims)) is not None:
+                yield Placed("train", example, FIRST_READER + int(name, 16) % FOLDS, 0, number)
+
+
+def part_of(turn: Turn) -> str:
+    """Return what the turns of a writer are for."""
+    return "test" if turn.writer in TEST else "development" if turn.writer in DEVELOPMENT else "train"
 
 
 def arrays_of(placed: Sequence[Placed]) -> dict[str, np.ndarray]:
@@ -179,11 +208,10 @@ def main() -> None:
     call = parser.parse_args()
     call.out.mkdir(parents=True, exist_ok=True)
     tokenizer = open_tokenizer()
-    examples = list(labelled_examples(tokenizer))
-    for previous, text in unlabelled_turns(call.data):
-        example = numbered(tokenizer, previous, text, ())
-        if example is not None:
-            examples.append(Placed("unlabelled", example))
+    turns = [(line, turn) for path in sorted(DATA.glob("*.jsonl")) for line, turn in enumerate(read_turns(path))]
+    variants = Variants([turn for _, turn in turns if part_of(turn) == "train"], random.Random(5))
+    examples = list(labelled_examples(tokenizer, turns, variants))
+    examples += unlabelled_examples(tokenizer, call.data, variants)
     save_arrays(call.out / "claims.npz.xz", arrays_of(examples))
     counts = {part: sum(each.part == part for each in examples) for part in PARTS}
     size = (call.out / "claims.npz.xz").stat().st_size / 1e6

@@ -49,10 +49,22 @@ def unlabelled_turns(data: Path, seed: int = 11) -> list[Unlabelled]:
     add(_scenes(data))
     add(_tweets(data))
     for turn in (*_assistant_chats(), *_own_chats()):
-        add(iter((turn, (turn[0], _APART.sub("", turn[1]).lower()))))
+        add(iter((turn, (turn[0], _careless(turn[1])))))
     kept = list(turns.values())
     chance.shuffle(kept)
     return kept
+
+
+def talk_of_people(data: Path) -> list[Unlabelled]:
+    """Return the turns of posts, scenes and our own chats, as they were written."""
+    left_out = {text for name in DIALOGUES for _, text in _dialogues(data, name)} | {text for _, text in _tweets(data)}
+    left_out |= {_careless(text) for _, text in (*_assistant_chats(), *_own_chats())}
+    return [turn for turn in unlabelled_turns(data) if turn[1] not in left_out]
+
+
+def _careless(text: str) -> str:
+    """Return a text as somebody types who leaves out apostrophes, capitals and full stops."""
+    return _APART.sub("", text).lower()
 
 
 def _dialogues(data: Path, name: str) -> Iterator[Unlabelled]:

@@ -51,6 +51,8 @@ class Claim:
     """Predicates whose other values end with this claim, if it is certain."""
     certain: bool = True
     """Whether it is sure enough to replace or end another value."""
+    by_name: tuple[str, ...] = ()
+    """Predicates under which what has ended may be known by its name; it then ends there although less than certain."""
     beside: tuple[str, ...] = ()
     """Further values that the same text holds for true, however unsurely: this one stands beside them."""
 

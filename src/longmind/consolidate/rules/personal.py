@@ -42,8 +42,11 @@ _PHONED = re.compile(
     TIME_PHRASE.flags,
 )
 """What follows a name that somebody called, rather than was called: "My sister called Marta yesterday"."""
+_NOWADAYS = r"(?:these days|nowadays|right now|now|at the moment|currently)"
 _FAVOURITE = re.compile(
-    rf"\b{_MY}(?:all[- ]time )?favou?rite (?P<what>[a-z]+(?: [a-z]+)?)(?:\s+(?:is|are)|'s)\s+", re.IGNORECASE
+    rf"\b{_MY}(?:all[- ]time )?favou?rite (?P<what>[^\W\d_]+(?: (?!{_NOWADAYS}\b)[^\W\d_]+)?)"
+    rf"(?:\s+{_NOWADAYS})?(?:\s+(?:is|are)|'s)(?:\s+now)?\s+",
+    re.IGNORECASE,
 )
 _THEIRS = re.compile(
     rf"\b{_MY}(?P<kin>{FAMILY}|{PETS})\s+(?:(?:both|all|really|also|just|absolutely|"

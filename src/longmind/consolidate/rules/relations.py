@@ -102,6 +102,24 @@ RELATIONS: dict[str, Relation] = {
     "made_by": Relation("made by", relates=True),
     "other": Relation("noted"),
 }
+_PLACES = frozenset({"from", "lives_in", "located_in", "part_of", "made_by"})
+_HAD = tuple(
+    dict.fromkeys(
+        predicate
+        for name, relation in RELATIONS.items()
+        if relation.relates and name not in _PLACES
+        for predicate in (relation.predicate, *relation.also)
+    )
+)
+"""What somebody has, uses, belongs to or works at: "quit Ironworks" alone does not tell a gym from a firm."""
+
+
+def known_by_name(name: str) -> tuple[str, ...]:
+    """Return the predicates under which something that a claim of a relation ends may be known by its name."""
+    relation = RELATIONS[name]
+    return () if not relation.relates else (relation.predicate,) if name in _PLACES else _HAD
+
+
 DIET = Relation("diet", many=False, past="former diet", stay="diet for now")
 """A way of eating that has a name, of which there is one at a time."""
 PHONE = Relation("phone number", many=False, past="former phone number", also=("contact",))

@@ -26,6 +26,7 @@ from longmind.consolidate.rules.relations import (
     RELATIONS,
     Relation,
     kin,
+    known_by_name,
 )
 from longmind.models.statements import Span, StatedClaim, Status
 from longmind.text.dates import TIME_PHRASE, NamedTime, resolve_phrase
@@ -210,7 +211,7 @@ def _kept(
     if status == "ended":
         return Claim(
             subject, relation.predicate, object, span, confidence, rule, relation.many, relation.relates,
-            start, ended=True, also=relation.also, certain=claim.certain,
+            start, ended=True, also=relation.also, certain=claim.certain, by_name=known_by_name(claim.relation),
         )  # fmt: skip
     if status == "past" and relation.past is not None:
         return Claim(subject, relation.past, dated, span, confidence, rule, start=start)

@@ -216,24 +216,38 @@ async def _start(semantic: SemanticMemory, memory: Memory, claim: Claim) -> date
 
 
 async def _end(work: Work, semantic: SemanticMemory, memory: Memory, claim: Claim) -> None:
-    """End the facts that a claim says no longer hold; it adds none."""
-    if not claim.certain:
+    """End the facts that a claim says no longer hold; it adds none.
+
+    A claim that is less than certain ends only what it names and is known: that it is known speaks for it.
+    """
+    if not claim.certain and not (claim.by_name and claim.object):
         work.notes.rejected["unsure"] += 1
         return
     at = claim.start or memory.occurred_at
     wanted = content_terms(claim.object) if claim.object else frozenset[str]()
-    named = {
-        fact.id: fact
-        for predicate in dict.fromkeys((claim.predicate, *claim.also))
-        for fact in await semantic.know(claim.subject, predicate, as_of=at)
-        if _is_meant(wanted, content_terms(str(fact.object)))
-    }
+    predicates = (claim.predicate, *claim.also) if claim.certain else claim.by_name
+    named = await _known_as(semantic, claim, predicates, wanted, at)
+    if not named and wanted:
+        named = await _known_as(semantic, claim, claim.by_name, wanted, at)
     any_is_meant = not claim.object and (not claim.many or len(named) == 1)  # "our dog died", and there is one
     if not wanted and not any_is_meant:
         work.notes.rejected["unclear"] += 1
         return
-    for fact in named.values():
+    for fact in named:
         await _end_fact(work, semantic, fact, at, memory, claim)
+
+
+async def _known_as(
+    semantic: SemanticMemory, claim: Claim, predicates: Iterable[str], wanted: frozenset[str], at: datetime
+) -> list[Fact]:
+    """Return the facts about the subject of a claim that some words mean, under any of these predicates."""
+    facts = {
+        fact.id: fact
+        for predicate in dict.fromkeys(predicates)
+        for fact in await semantic.know(claim.subject, predicate, as_of=at)
+        if _is_meant(wanted, content_terms(str(fact.object)))
+    }
+    return list(facts.values())
 
 
 def _is_meant(wanted: frozenset[str], known: frozenset[str]) -> bool:
