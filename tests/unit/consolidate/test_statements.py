@@ -92,8 +92,7 @@ async def test_a_second_value_beside_the_known_one_replaces_nothing(longmind: Lo
 async def test_what_is_less_than_certain_replaces_nothing(longmind: Longmind, reader: ScriptedReader) -> None:
     first = reader.says("lisbon is home", "lives_in", "lisbon", certain=False)
     then = reader.says("porto is home now", "lives_in", "porto", certain=False)
-    over = reader.says("lisbon is over", "lives_in", "lisbon", "ended", certain=False)
-    assert await know(longmind, first, then, over) == {("lives in", "lisbon")}
+    assert await know(longmind, first, then) == {("lives in", "lisbon")}
 
 
 async def test_what_has_ended_is_ended(longmind: Longmind, reader: ScriptedReader) -> None:
@@ -288,3 +287,32 @@ async def test_a_diet_is_no_occupation(speaker: Longmind) -> None:
     facts = await know(speaker, "I'm a vegetarian.")
     assert ("diet", "vegetarian") in facts
     assert not any(predicate == "works as" for predicate, _ in facts)
+
+
+async def test_an_ending_that_is_less_than_certain_ends_what_it_names_if_that_is_known(
+    longmind: Longmind, reader: ScriptedReader
+) -> None:
+    joined = reader.says("I go to Ironworks.", "member_of", "Ironworks")
+    left = reader.says("Quit Ironworks.", "works_at", "Ironworks", "ended", certain=False)
+    assert await know(longmind, joined, left) == set()
+
+
+async def test_an_ending_that_is_less_than_certain_ends_nothing_else(
+    longmind: Longmind, reader: ScriptedReader
+) -> None:
+    joined = reader.says("I go to Ironworks.", "member_of", "Ironworks")
+    left = reader.says("Quit Fitbarn.", "works_at", "Fitbarn", "ended", certain=False)
+    assert await know(longmind, joined, left) == {("member of", "Ironworks")}
+
+
+async def test_that_somebody_has_left_a_town_ends_no_membership_of_the_same_name(
+    longmind: Longmind, reader: ScriptedReader
+) -> None:
+    joined = reader.says("I row for Lisbon.", "member_of", "Lisbon")
+    left = reader.says("I left Lisbon.", "lives_in", "Lisbon", "ended", certain=False)
+    assert await know(longmind, joined, left) == {("member of", "Lisbon")}
+
+
+async def test_a_favourite_of_these_days_replaces_the_one_before(longmind: Longmind, reader: ScriptedReader) -> None:
+    known = await know(longmind, "My favourite café is Ottone.", "My favourite café these days is Kolibri.")
+    assert {object for predicate, object in known if predicate == "favorite café"} == {"Kolibri"}
