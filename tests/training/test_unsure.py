@@ -60,6 +60,12 @@ def test_words_that_are_not_in_the_turn_are_refused(line: str) -> None:
 
 def test_every_turn_that_was_labelled_later_has_labels_in_form() -> None:
     labels = read_labels()
-    assert len(labels) > 6000
+    assert len(labels) > 5000
     for claims in labels.values():
         assert all(0 <= label.object[0] < label.object[1] for label in claims)
+
+
+def test_turns_that_are_held_out_are_not_learnt() -> None:
+    learnt, held_out = read_labels(), read_labels(held_out=True)
+    assert len(held_out) > 700
+    assert not set(learnt) & set(held_out)

@@ -23,10 +23,8 @@ from longmind.models.statement_reader import TrainedStatementReader
 from longmind.models.statements import StatedClaim
 from training.claims.disagreements import read_letters, shown
 from training.claims.labels import DATA, DEVELOPMENT, TEST, Label, Turn, read_turns
-from training.claims.thresholds import JUDGED, calibrated, fit, joined, read, read_verdicts
+from training.claims.thresholds import JUDGED, LEAST_JUDGED, calibrated, fit, joined, read, read_verdicts
 
-LEAST = 0.4
-"""The confidence from which on claims are judged."""
 CONTROL = 0.1
 """How many of the claims that equal a label are judged too."""
 
@@ -49,7 +47,7 @@ def write_list(out: Path, files: int) -> None:
     for each in calibrated(joined(list(samples.values()), calibration).judged, calibration):
         claim, (writer, number) = each.claim, each.place
         known = tuple(list(entry(writer, number, turns[writer][number], claim).values())[:6])
-        if claim.confidence < LEAST or known in verdicts or (each.right and chance.random() > CONTROL):
+        if claim.confidence < LEAST_JUDGED or known in verdicts or (each.right and chance.random() > CONTROL):
             continue
         by_turn.setdefault(each.place, []).append(claim)
     listed = sorted(by_turn.items())

@@ -4,10 +4,10 @@
 
 Reads the turns of the development writers with the exported model. A logistic regression over the model's own beliefs,
 the relation and the status tells how likely a claim is right; relations and statuses that go wrong are held back by it.
-The thresholds are then the lowest confidence at which claims of what holds now do little harm, others are precise
-enough, and both may change what is known; judged on each writer by the regression of the others. A relation without a
-right claim is never read. ``training.export statements ... --extra calibration.json`` stores all of it with the model.
-Prints the figures of the development and the test writers.
+There are three thresholds, each the lowest confidence at which claims of what holds now do little harm, at which all
+that is kept is precise enough, and at which a claim may change what is known; judged on each writer by the regression
+of the others. A relation without a right claim is never read. ``training.export statements ... --extra
+calibration.json`` stores all of it with the model. Prints the figures of the development and the test writers.
 
 A claim is right if it equals a label. Labels are one reading of many, so what equals none was read once more
 (``judged.jsonl``): without sight of labels or confidence, is this stated, and worth keeping? A tenth of those that
@@ -39,6 +39,8 @@ JUDGED = Path(__file__).with_name("judged.jsonl")
 SINGLE = frozenset(name for name, relation in RELATIONS.items() if not relation.many)
 STEPS = tuple(n / 200 for n in range(60, 200))
 NEVER = 1.01
+LEAST_JUDGED = 0.4
+"""The confidence from which on claims were read once more."""
 SHOWN = (0.3, 0.5, 0.6, 0.7, 0.8, 0.9)
 PENALTIES = {"signs": 1.0, "relations": 5.0, "statuses": 2.0}
 """How strongly the weights of each part are drawn to zero."""
@@ -145,6 +147,15 @@ def lowest(judged: Sequence[Judged], wanted: float) -> float:
     return NEVER
 
 
+def least_beside(judged: Sequence[Judged], keep: float, change: float, wanted: float) -> float:
+    """Return the lowest threshold for what does not hold now at which all that is kept is precise enough."""
+    for step in (step for step in STEPS if step >= LEAST_JUDGED):
+        kept = [j.read_right for j in judged if Limits(keep, step, change).keeps(j.claim)]
+        if kept and sum(kept) / len(kept) >= wanted:
+            return step
+    return NEVER
+
+
 def least_harm(judged: Sequence[Judged], turns: int, most: float) -> float:
     """Return the lowest threshold from which on no more than a share of turns states something false as current."""
     for step in STEPS:
@@ -194,7 +205,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path)
     parser.add_argument("--harm", type=float, default=0.02, help="share of turns that may state something false")
-    parser.add_argument("--precision", type=float, default=0.86, help="precision of claims that do not hold now")
+    parser.add_argument("--precision", type=float, default=0.86, help="precision of all that is kept")
     parser.add_argument("--change", type=float, default=0.90, help="precision of what may change something")
     call = parser.parse_args()
     reader, verdicts = TrainedStatementReader(load("statements")), read_verdicts()
@@ -213,11 +224,8 @@ def main() -> None:
     change = lowest([j for j in honest if j.claim.status in ("current", "ended", "negated")], call.change)
     single = [j for j in current if j.claim.relation in SINGLE and j.claim.confidence >= change]
     harm = call.harm - sum(j.harmful for j in single) / turns
-    limits = Limits(
-        least_harm([j for j in current if j.claim.relation not in SINGLE], turns, harm),
-        lowest([j for j in honest if j.claim.status != "current"], call.precision),
-        change,
-    )
+    keep = least_harm([j for j in current if j.claim.relation not in SINGLE], turns, harm)
+    limits = Limits(keep, least_beside(honest, keep, change, call.precision), change)
     calibration = fit([j for sample in samples for j in sample.judged], len(relations))
     never = frozenset(relations) - {j.claim.relation for j in honest if j.read_right}
     if call.out is not None:

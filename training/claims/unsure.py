@@ -2,6 +2,7 @@
 
     python -m training.claims.unsure list --data DATA --out FOLDER [--files 8] [--turns 3200]
     python -m training.claims.unsure add FOLDER
+    python -m training.claims.unsure measure --data DATA
 
 ``list`` reads turns of posts, scenes and our own chats, and writes those in which the reader half believes something,
 with the claims that it sees. Whoever reads them writes ``part.verdicts``: a line for each turn with its number and the
@@ -10,6 +11,9 @@ only (``C=past``); under it, behind ``+``, what the turn states and no claim say
 
 ``add`` appends the labels to ``unsure.jsonl``. A turn is known there by a checksum of its text, since posts are no part
 of the project; ``training.claims.prepare`` finds it among the turns without labels and learns it like a labelled one.
+
+Some turns are held out: no label of theirs was learnt, and none of their sentences stands in a turn whose label was.
+``measure`` tells how good the reader is on them. They are harder than talk in general, since a reader doubted them.
 """
 
 from __future__ import annotations
@@ -34,6 +38,7 @@ from longmind.models.statements import StatedClaim
 from longmind.models.statements import Turn as ReadTurn
 from training.claims.disagreements import shown
 from training.claims.labels import RELATIONS, STATUSES, Label, Turn, overlap
+from training.claims.thresholds import SHOWN, judge
 from training.claims.unlabelled import Unlabelled, talk_of_people
 
 UNSURE = Path(__file__).with_name("unsure.jsonl")
@@ -55,10 +60,11 @@ def label_of(entry: dict[str, Any]) -> Label:
     return Label(entry["relation"], entry["status"], *spans)  # type: ignore[arg-type]
 
 
-def read_labels(path: Path = UNSURE) -> dict[str, tuple[Label, ...]]:
-    """Return the labels of turns by the checksum of their text."""
+def read_labels(path: Path = UNSURE, *, held_out: bool = False) -> dict[str, tuple[Label, ...]]:
+    """Return the labels of turns to learn from, or of those that are held out, by the checksum of their text."""
     entries = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    return {entry["turn"]: tuple(map(label_of, entry["claims"])) for entry in entries}
+    wanted = [entry for entry in entries if entry.get("held_out", False) == held_out]
+    return {entry["turn"]: tuple(map(label_of, entry["claims"])) for entry in wanted}
 
 
 def entry_of(label: Label) -> dict[str, Any]:
@@ -119,7 +125,7 @@ def _read(turns: list[Unlabelled]) -> list[list[StatedClaim]]:
 def write_list(data: Path, out: Path, files: int, most: int) -> None:
     out.mkdir(parents=True, exist_ok=True)
     chance = random.Random(9)
-    known = read_labels() if UNSURE.exists() else {}
+    known = read_labels() | read_labels(held_out=True)
     turns = [turn for turn in talk_of_people(data) if checksum(turn[1]) not in known]
     chance.shuffle(turns)
     parts = [turns[at : at + BATCH] for at in range(0, min(len(turns), 8 * most), BATCH)]
@@ -181,6 +187,26 @@ def add(folder: Path) -> None:
     sys.stdout.write(f"{len(lines)} turns: of {listed} claims {right} right, {added} added, left out {dict(skipped)}\n")
 
 
+def measure(data: Path) -> None:
+    """Print how good the reader is on the turns that are held out."""
+    labels = read_labels(held_out=True)
+    turns = [turn for turn in talk_of_people(data) if checksum(turn[1]) in labels]
+    reader = TrainedStatementReader(load("statements"))
+    decoded = reader.decode_all([ReadTurn(text, before) for before, text in turns])
+    own = [labels[checksum(text)] for _, text in turns]
+    judged = [each for claims, right in zip(decoded, own, strict=True) for each in judge(claims, right)]
+    wanted = sum(map(len, own))
+    sys.stdout.write(f"{len(turns)} turns with {wanted} labels\n")
+    kept = {f"from {least}": [j for j in judged if j.claim.confidence >= least] for least in SHOWN}
+    kept["as kept"] = [j for j in judged if reader.thresholds.keeps(j.claim)]
+    for name, some in kept.items():
+        right, harmful = sum(j.right for j in some), sum(j.harmful for j in some)
+        sys.stdout.write(
+            f"{name}: {len(some)} claims, precision {right / max(len(some), 1):.3f}, recall {right / wanted:.3f}, "
+            f"false as current in {harmful / len(turns):.1%} of turns\n"
+        )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
@@ -190,9 +216,12 @@ def main() -> None:
     listing.add_argument("--files", type=int, default=8)
     listing.add_argument("--turns", type=int, default=3200)
     commands.add_parser("add").add_argument("folder", type=Path)
+    commands.add_parser("measure").add_argument("--data", type=Path, required=True)
     call = parser.parse_args()
     if call.command == "list":
         write_list(call.data, call.out, call.files, call.turns)
+    elif call.command == "measure":
+        measure(call.data)
     else:
         add(call.folder)
 

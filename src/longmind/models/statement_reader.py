@@ -83,7 +83,7 @@ class TrainedStatementReader:
         self._heads = ClaimHeads({name: value for name, value in model.ends.items() if value.dtype.kind == "f"})
         if len(model.ends["relation.weight"]) != len(self.relations):
             raise ModelError("The reader of statements has other relations than its weights.", hint=INSTALL)
-        self._thresholds = Thresholds(self._limits("keep"), self._limits("beside"), self._limits("change"))
+        self.thresholds = Thresholds(self._limits("keep"), self._limits("beside"), self._limits("change"))
 
     def _limits(self, kind: str) -> dict[str, float]:
         """Return the thresholds by relation; none before they were computed."""
@@ -92,7 +92,7 @@ class TrainedStatementReader:
 
     def read(self, turns: Sequence[Turn]) -> list[list[StatedClaim]]:
         """Return the claims of each turn, in the order of the text, by the thresholds of their relations."""
-        limits = self._thresholds
+        limits = self.thresholds
         return [
             [replace(claim, kept=limits.keeps(claim), certain=limits.changes(claim)) for claim in claims]
             for claims in self.read_all(turns)
