@@ -316,3 +316,19 @@ async def test_that_somebody_has_left_a_town_ends_no_membership_of_the_same_name
 async def test_a_favourite_of_these_days_replaces_the_one_before(longmind: Longmind, reader: ScriptedReader) -> None:
     known = await know(longmind, "My favourite café is Ottone.", "My favourite café these days is Kolibri.")
     assert {object for predicate, object in known if predicate == "favorite café"} == {"Kolibri"}
+
+
+@pytest.mark.parametrize(("relation", "status"), [("other", "current"), ("event", "past"), ("works_as", "current")])
+async def test_whoever_has_retired_has_no_work(
+    longmind: Longmind, reader: ScriptedReader, relation: str, status: Status
+) -> None:
+    job = reader.says("I'm a surveyor at Brandvik.", "works_as", "surveyor")
+    reader.says(job, "works_at", "Brandvik")
+    known = await know(longmind, job, reader.says("I retired in May.", relation, "retired", status))
+    assert not {"surveyor", "Brandvik"} & {object for _, object in known}
+
+
+async def test_whoever_is_tired_keeps_the_job(longmind: Longmind, reader: ScriptedReader) -> None:
+    job = reader.says("I'm a surveyor.", "works_as", "surveyor")
+    known = await know(longmind, job, reader.says("I'm tired of it.", "other", "tired"))
+    assert ("works as", "surveyor") in known

@@ -81,6 +81,10 @@ _RELATIONSHIP = re.compile(
 """Words for how somebody lives with somebody, in place of a name."""
 _ANY_JOB = re.compile(r"(?:job|work|working|position|post|role|contract|day job|old job)", re.IGNORECASE)
 """What is left by somebody who does not say which: "I quit my job"."""
+_RETIRED = re.compile(r"retired|(?:into\s+)?retirement|in retirement|(?:a\s+)?pensioner", re.IGNORECASE)
+"""Whoever is, or did, this has no work any more."""
+_STATES_OF_WORK = frozenset({("works_as", "current"), ("other", "current"), ("event", "past")})
+"""Where the reader finds that somebody has retired."""
 _CHANGING = frozenset({"current", "ended", "negated"})
 _MOVES = frozenset({"lives_in", "works_at", "works_as", "works_in", "studied_at"})
 """Relations in which one state follows another, so that an old date says nothing of today."""
@@ -129,8 +133,8 @@ def implied_endings(
 ) -> Iterator[Claim]:
     """Yield what a certain claim says no longer holds, beside what it states.
 
-    What somebody denies ends if it was known, since they know better by now; whoever is single has no partner; and "my
-    girlfriend left" ends whoever is known as that.
+    What somebody denies ends if it was known, since they know better by now; whoever is single has no partner, and
+    whoever has retired no work; and "my girlfriend left" ends whoever is known as that.
     """
     subject = _subject(claim, text, speaker, person)
     if not claim.certain or subject is None:
@@ -147,6 +151,10 @@ def implied_endings(
         yield Claim(
             subject, "has partner", "", span, claim.confidence, rule, many=False, ended=True, also=PARTNER_PREDICATES
         )
+    elif (claim.relation, status) in _STATES_OF_WORK and _RETIRED.fullmatch(words):
+        is_work = claim.relation == "works_as"  # which replaces what somebody worked as before
+        predicate, also = ("works at", ()) if is_work else ("works as", ("works at",))
+        yield Claim(subject, predicate, "", span, claim.confidence, rule, many=False, ended=True, also=also)
     elif status == "ended" and claim.relation in _FAMILIES and _KIN_ALONE.fullmatch(words):
         word = words.split()[-1].lower()
         also = PARTNER_PREDICATES if f"has {word}" in PARTNER_PREDICATES else ("has pet",) * (claim.relation == "pet")
