@@ -65,16 +65,19 @@ class NamedTime:
     """The time in words that need no context: a day, a week, a month, a season or a year."""
 
 
-def resolve_phrase(match: re.Match[str], said_at: datetime) -> NamedTime:
-    """Return the time that a match of ``TIME_PHRASE`` names, given when it was said."""
+def resolve_phrase(match: re.Match[str], said_at: datetime, *, ahead: bool = False) -> NamedTime:
+    """Return the time that a match of ``TIME_PHRASE`` names, given when it was said.
+
+    With ``ahead`` a day or a month without a year is the next one: a plan for January is not for the last one.
+    """
     today = midnight(said_at.astimezone(UTC))
     try:
-        return _resolve({name: part.lower() for name, part in match.groupdict().items() if part}, today)
+        return _resolve({name: part.lower() for name, part in match.groupdict().items() if part}, today, ahead)
     except (ValueError, OverflowError, KeyError, StopIteration):  # 31 June, the year 0, or a letter taken for another
         return NamedTime()
 
 
-def _resolve(parts: dict[str, str], today: datetime) -> NamedTime:
+def _resolve(parts: dict[str, str], today: datetime, ahead: bool) -> NamedTime:
     if fixed := parts.get("fixed"):
         return _named_day(today + timedelta(days=_DAYS_AWAY.get(fixed.removeprefix("the "), 0)))
     if "part" in parts:
@@ -88,11 +91,14 @@ def _resolve(parts: dict[str, str], today: datetime) -> NamedTime:
         return _named_relative(today, parts["which"], parts["what"])
     for month, day, year in (("dmonth", "dday", "dyear"), ("emonth", "eday", "eyear")):
         if month in parts:
-            year_number = int(parts.get(year, today.year))
-            return _named_day(datetime(year_number, MONTHS.index(parts[month]) + 1, int(parts[day]), tzinfo=UTC))
+            number, day_number = MONTHS.index(parts[month]) + 1, int(parts[day])
+            over = ahead and (number, day_number) < (today.month, today.day)
+            year_number = int(parts[year]) if year in parts else today.year + over
+            return _named_day(datetime(year_number, number, day_number, tzinfo=UTC))
     if "month" in parts:
         number = MONTHS.index(parts["month"]) + 1
-        year_number = int(parts["myear"]) if "myear" in parts else today.year - (number > today.month)
+        step = number < today.month if ahead else -(number > today.month)
+        year_number = int(parts["myear"]) if "myear" in parts else today.year + step
         return _named_month(datetime(year_number, number, 1, tzinfo=UTC))
     if "year" in parts:
         return _named_year(int(parts["year"]))

@@ -67,3 +67,20 @@ def test_on_a_sunday_last_weekend_is_not_today() -> None:
 def test_a_day_in_words(month: int, name: str) -> None:
     assert format_day(datetime(2024, month, 3, tzinfo=UTC)) == f"3 {name} 2024"
     assert format_month(datetime(987, month, 28, tzinfo=UTC)) == f"{name} 987"
+
+
+@pytest.mark.parametrize(
+    ("phrase", "expected"),
+    [
+        ("in January", "January 2024"),
+        ("in May", "May 2023"),
+        ("in December", "December 2023"),
+        ("on 3 March", "3 March 2024"),
+        ("on March 3, 2023", "3 March 2023"),
+        ("on June 1st", "1 June 2023"),
+    ],
+)
+def test_ahead_a_month_without_a_year_is_the_next_one(phrase: str, expected: str) -> None:
+    match = TIME_PHRASE.fullmatch(phrase)
+    assert match is not None
+    assert resolve_phrase(match, datetime(2023, 5, 8, tzinfo=UTC), ahead=True).text == expected

@@ -14,10 +14,12 @@ from typing import NamedTuple
 
 from longmind.config import AgentSettings, FactOrigin
 from longmind.consolidate.rules.claims import Claim, Refused
+from longmind.consolidate.rules.implied import implied_endings
+from longmind.consolidate.rules.naming import named_person
 from longmind.consolidate.rules.personal import personal
 from longmind.consolidate.rules.plain_talk import states_nothing
 from longmind.consolidate.rules.relations import RELATIONS
-from longmind.consolidate.rules.stated import apply_claim, implied_endings, named_person
+from longmind.consolidate.rules.stated import apply_claim
 from longmind.consolidate.rules.world_statements import world_statements
 from longmind.kinds import SOURCES_OF_FACTS
 from longmind.models.statements import StatedClaim, StatementReader, Turn
@@ -225,11 +227,11 @@ def merge_claims(patterns: ExtractedClaims, read: Sequence[tuple[StatedClaim, Cl
         alike = [other for other in opinions if _same_words(claim, other)]
         agreeing = [other for other in alike if _agree(claim, other)]
         rivals = [other for other in alike if other in claims]
-        if claim.predicate not in READ_PREDICATES or not (rivals or agreeing):
+        if not agreeing and (claim.predicate not in READ_PREDICATES or not rivals):
             certain = claim.predicate not in READ_PREDICATES
             added.append(replace(claim, certain=certain))
         elif agreeing and not any(other.predicate == claim.predicate for other in rivals):
-            # both read the same, and the pattern names it more exactly: "plays" for a hobby, "has dog" for a pet
+            # both read the same, and the pattern names it more exactly: "plays" for a hobby, "favorite pie" for "likes"
             claims = [other for other in claims if other not in agreeing]
             # "left the choir" is a job to a pattern, so an ending ends what the reader names, too
             also = tuple(p for other in agreeing for p in (other.predicate, *other.also)) if claim.ended else ()
@@ -247,8 +249,9 @@ def _denies(stated: StatedClaim, refused: Refused) -> bool:
 
 
 def _agree(claim: Claim, other: Claim) -> bool:
-    """Whether two claims about the same object say the same of it."""
-    return claim.ended == other.ended and (claim.ended or claim.predicate in (other.predicate, *other.also))
+    """Whether two claims about the same object say the same of it: a favourite is liked."""
+    same = claim.ended or claim.predicate in (other.predicate, *other.also) or other.predicate in claim.also
+    return claim.ended == other.ended and same
 
 
 def _is_doubted(claim: Claim, patterns: ExtractedClaims) -> bool:

@@ -44,8 +44,8 @@ _PHONED = re.compile(
 """What follows a name that somebody called, rather than was called: "My sister called Marta yesterday"."""
 _NOWADAYS = r"(?:these days|nowadays|right now|now|at the moment|currently)"
 _FAVOURITE = re.compile(
-    rf"\b{_MY}(?:all[- ]time )?favou?rite (?P<what>[^\W\d_]+(?: (?!{_NOWADAYS}\b)[^\W\d_]+)?)"
-    rf"(?:\s+{_NOWADAYS})?(?:\s+(?:is|are)|'s)(?:\s+now)?\s+",
+    rf"\b{_MY}(?:all[- ]time )?fav(?:e|ou?rite)? (?P<what>[^\W\d_]+(?: (?!{_NOWADAYS}\b)[^\W\d_]+)?)"
+    rf"(?:\s+{_NOWADAYS})?(?:\s+(?:is|are)|'s)(?:\s+(?:now|still))?\s+",
     re.IGNORECASE,
 )
 _THEIRS = re.compile(
@@ -229,8 +229,9 @@ def _kin(text: str, sentence: Sentence, speaker: str) -> Iterator[Claim]:
             span = (sentence.start + match.start(), sentence.start + match.end() + taken)
             what = " ".join(match["what"].lower().split())
             yield Claim(
-                speaker, f"favorite {what}", phrases.spoken(object, speaker), span, 0.85, "favourite", many=False
-            )
+                speaker, f"favorite {what}", phrases.spoken(object, speaker), span, 0.85, "favourite", many=False,
+                also=("likes",),
+            )  # fmt: skip
 
 
 def _is_phone_call(text: str, match: re.Match[str]) -> bool:

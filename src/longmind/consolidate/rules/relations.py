@@ -23,6 +23,8 @@ class Relation:
     """The predicate of what held once; None: the past of it is not kept."""
     intention: str | None = None
     """The verb that tells of it as something to come ("live in"); None: its plans are not kept."""
+    coming: str | None = None
+    """The predicate of what is to come, where no verb tells of it ("will be in"); None: see ``intention``."""
     stay: str | None = None
     """The predicate of what holds for a short time; None: the same."""
     negated: str | None = None
@@ -33,15 +35,18 @@ class Relation:
     """Predicates whose other values end where this one begins: of a wife, a girlfriend and a partner there is one."""
 
 
-def kin(word: str, *, many: bool = True) -> Relation:
+def kin(word: str, *, many: bool = True, negated: str | None = None) -> Relation:
     """Return the relation to a person or an animal that a word names: "sister", "dog"."""
     predicate = f"has {word}"
     others = tuple(name for name in PARTNER_PREDICATES if name != predicate)
     instead_of = others if predicate in PARTNER_PREDICATES else ()
-    return Relation(predicate, many, relates=True, past=f"had {word}", also=_HAS, instead_of=instead_of)
+    return Relation(
+        predicate, many, relates=True, past=f"had {word}", negated=negated, also=_HAS, instead_of=instead_of
+    )
 
 
-PARTNER_PREDICATES = tuple(f"has {word}" for word in ("partner", *PARTNERS, "fiance", "fiancee", "fiancé", "fiancée"))
+PARTNER_WORDS = ("partner", *PARTNERS, "fiance", "fiancee", "fiancé", "fiancée")
+PARTNER_PREDICATES = tuple(f"has {word}" for word in PARTNER_WORDS)
 
 
 _HAS = tuple(
@@ -55,52 +60,111 @@ _HAS = tuple(
 
 RELATIONS: dict[str, Relation] = {
     "name": Relation("name", many=False),
-    "age": Relation("age", many=False),
+    "age": Relation("age", many=False, coming="will be"),
     "birthday": Relation("birthday", many=False),
     "from": Relation("comes from", relates=True),
-    "lives_in": Relation("lives in", False, relates=True, past="lived in", intention="live in", stay="stays in"),
-    "contact": Relation("contact", past="former contact"),
-    "language": Relation("speaks", intention="learn", also=("is learning",)),
-    "belief": Relation("believes in", past="believed in"),
-    "works_as": Relation("works as", False, past="worked as", intention="work as", stay="works for now as"),
-    "works_at": Relation(
-        "works at", False, relates=True, past="worked at", intention="work at", stay="works for now at"
+    "lives_in": Relation(
+        "lives in",
+        False,
+        relates=True,
+        past="lived in",
+        intention="live in",
+        stay="stays in",
+        negated="does not live in",
     ),
-    "works_in": Relation("works on", past="worked on", intention="work on", also=("works in",)),
-    "studies": Relation("studies", past="studied", intention="study", also=("is learning",)),
-    "studied_at": Relation("studies at", False, relates=True, past="studied at", intention="study at"),
-    "skill": Relation("can do", past="could do", intention="learn"),
+    "contact": Relation("contact", past="former contact"),
+    "language": Relation("speaks", past="spoke", intention="learn", negated="does not speak", also=("is learning",)),
+    "belief": Relation("believes in", past="believed in", negated="does not believe in"),
+    "works_as": Relation(
+        "works as", False, past="worked as", intention="work as", stay="works for now as", negated="does not work as"
+    ),
+    "works_at": Relation(
+        "works at",
+        False,
+        relates=True,
+        past="worked at",
+        intention="work at",
+        stay="works for now at",
+        negated="does not work at",
+    ),
+    "works_in": Relation(
+        "works on",
+        past="worked on",
+        intention="work on",
+        negated="does not work on",
+        also=("works in",),
+    ),
+    "studies": Relation("studies", past="studied", intention="study", negated="does not study", also=("is learning",)),
+    "studied_at": Relation(
+        "studies at",
+        False,
+        relates=True,
+        past="studied at",
+        intention="study at",
+        stay="studies for now at",
+        negated="does not study at",
+    ),
+    "skill": Relation("can do", past="could do", intention="learn", negated="cannot do"),
     "partner": kin("partner", many=False),
-    "child": kin("child"),
+    "child": kin("child", negated="has no child"),
     "parent": kin("parent"),
     "sibling": kin("sibling"),
     "relative": kin("relative"),
     "knows": kin("contact"),
-    "pet": kin("pet"),
-    "diet": Relation("eats", past="used to eat", negated="does not eat", stay="eats for now", also=("diet", "likes")),
-    "allergy": Relation("allergic to"),
-    "condition": Relation("has condition", past="had condition"),
-    "medication": Relation("takes", past="took", intention="take"),
+    "pet": kin("pet", negated="has no pet"),
+    "diet": Relation(
+        "eats", past="used to eat", intention="eat", negated="does not eat", stay="eats for now", also=("diet", "likes")
+    ),
+    "allergy": Relation("allergic to", past="was allergic to", negated="not allergic to"),
+    "condition": Relation("has condition", past="had condition", negated="does not have condition"),
+    "medication": Relation("takes", past="took", intention="take", negated="does not take"),
     "measure": Relation("measures", past="measured"),
     "likes": Relation("likes", past="liked", negated="dislikes", also=("interested in",)),
     "dislikes": Relation("dislikes", past="disliked"),
-    "hobby": Relation("hobby", past="former hobby", intention="take up", also=("plays", "likes", "is learning")),
+    "hobby": Relation(
+        "hobby",
+        past="former hobby",
+        intention="take up",
+        negated="does not do",
+        also=("plays", "likes", "is learning"),
+    ),
     "habit": Relation(
         "habit", past="former habit", intention="begin to", negated="does not", also=("hobby", "plays", "likes")
     ),
-    "owns": Relation("owns", relates=True, past="owned", intention="get", also=("has", "drives", *_HAS)),
-    "uses": Relation("uses", relates=True, past="used", intention="use", also=("owns", "has", "drives", *_HAS)),
-    "member_of": Relation(
-        "member of", relates=True, past="was member of", intention="join", also=("signed up for", "joined")
+    "owns": Relation(
+        "owns",
+        relates=True,
+        past="owned",
+        intention="get",
+        negated="does not own",
+        also=("has", "drives", *_HAS),
     ),
-    "event": Relation("event", past="event", also=("plans", "plans to")),
+    "uses": Relation(
+        "uses",
+        relates=True,
+        past="used",
+        intention="use",
+        negated="does not use",
+        also=("owns", "has", "drives", *_HAS),
+    ),
+    "member_of": Relation(
+        "member of",
+        relates=True,
+        past="was member of",
+        intention="join",
+        negated="not a member of",
+        also=("signed up for", "joined"),
+    ),
+    "event": Relation("event", past="event", coming="plans", also=("plans", "plans to")),
     "deadline": Relation("deadline", many=False, past="past deadline"),
     "instruction": Relation("instruction"),
-    "located_in": Relation("located in", False, relates=True, past="was located in", stay="for now in"),
-    "property": Relation("is", past="was"),
+    "located_in": Relation(
+        "located in", False, relates=True, past="was located in", coming="will be in", stay="for now in"
+    ),
+    "property": Relation("is", past="was", coming="will be"),
     "part_of": Relation("part of", relates=True, past="was part of"),
     "made_by": Relation("made by", relates=True),
-    "other": Relation("noted"),
+    "other": Relation("noted", coming="plans"),
 }
 _PLACES = frozenset({"from", "lives_in", "located_in", "part_of", "made_by"})
 _HAD = tuple(
@@ -120,12 +184,12 @@ def known_by_name(name: str) -> tuple[str, ...]:
     return () if not relation.relates else (relation.predicate,) if name in _PLACES else _HAD
 
 
-DIET = Relation("diet", many=False, past="former diet", stay="diet for now")
+DIET = Relation("diet", many=False, past="former diet", stay="diet for now", negated="not on the diet")
 """A way of eating that has a name, of which there is one at a time."""
 PHONE = Relation("phone number", many=False, past="former phone number", also=("contact",))
 MAIL = Relation("email address", many=False, past="former email address", also=("contact",))
 """Ways to reach somebody, of which the latest is meant; other contacts stand beside each other."""
 PERSONAL_DEADLINE = Relation("deadline of", past="past deadline")
 """A date by which somebody has to do something that is not named: there may be several."""
-QUANTITY = Relation("amounts to", many=False, past="amounted to")
+QUANTITY = Relation("amounts to", many=False, past="amounted to", coming="will amount to", stay="amounts for now to")
 """A property that is a number: a thing has one value of it at a time, as of a limit, a price or a size."""

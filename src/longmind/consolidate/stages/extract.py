@@ -266,6 +266,8 @@ async def _end_others(work: Work, semantic: SemanticMemory, memory: Memory, clai
 async def _end_fact(
     work: Work, semantic: SemanticMemory, fact: Fact, at: datetime, memory: Memory, claim: Claim
 ) -> None:
+    if fact.valid_from is not None and fact.valid_from >= at:
+        return  # the same message states it, so it has not ended there
     ended = await semantic.end(fact, at, because_of=memory.id)
     quote = memory.content[claim.span[0] : claim.span[1]]
     work.notes.why[ended.id] = (memory.id, f"ended: {quote!r}")

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from longmind.consolidate.rules.claims import Claim, Refused
 from longmind.consolidate.rules.extraction import ExtractedClaims, extract, merge_claims
+from longmind.consolidate.rules.naming import named_person
 from longmind.consolidate.rules.relations import RELATIONS
-from longmind.consolidate.rules.stated import apply_claim, named_person
+from longmind.consolidate.rules.stated import apply_claim
 from longmind.models import statements
 from longmind.models.statements import StatedClaim, Status
 
@@ -77,7 +79,11 @@ def test_what_has_ended_ends_it() -> None:
         ("I was at Ogilvy in 2015.", "works_at", "Ogilvy", "past", {"time": "in 2015"}, ("worked at", "Ogilvy (2015)")),
         ("We're moving to Ghent in May.", "lives_in", "Ghent", "planned", {}, ("plans to", "live in Ghent")),
         ("Vet on Monday.", "event", "Vet", "planned", {}, ("plans", "Vet")),
-        ("I don't eat pork.", "diet", "pork", "negated", {}, ("does not eat", "pork")),
+        ("The fair is in Ghent.", "located_in", "Ghent", "planned", {"subject": "fair"}, ("will be in", "Ghent")),
+        ("The rent goes up to 260.", "property", "260", "planned", {"subject": "rent"}, ("will amount to", "260")),
+        ("My leave starts in May.", "other", "leave", "planned", {"time": "in May"}, ("plans", "leave (May 2027)")),
+        ("My wife says hello.", "partner", "wife", "current", {}, ("has", "wife")),
+        ("Our kids swim.", "child", "kids", "current", {}, ("has", "kids")),
         ("I eat a lot of rice.", "diet", "rice", "current", {}, ("eats", "rice")),
         ("I'm vegan.", "diet", "vegan", "current", {}, ("diet", "vegan")),
         ("My sister Ana called.", "sibling", "Ana", "current", {}, ("has sister", "Ana")),
@@ -97,12 +103,34 @@ def test_the_rest_stands_beside_it(
 
 @pytest.mark.parametrize(
     ("status", "reason"),
-    [("negated", "negated"), ("hypothetical", "hypothetical"), ("reported", "reported"), ("asked", "question")],
+    [("hypothetical", "hypothetical"), ("reported", "reported"), ("asked", "question")],
 )
-def test_what_is_denied_imagined_reported_or_asked_is_not_kept(status: Status, reason: str) -> None:
+def test_what_is_imagined_reported_or_asked_is_not_kept(status: Status, reason: str) -> None:
     claim = applied("I live in Porto.", "lives_in", "Porto", status)
     assert isinstance(claim, Refused)
     assert claim.reason == reason
+
+
+@pytest.mark.parametrize(
+    ("text", "relation", "object", "expected"),
+    [
+        ("I don't eat pork.", "diet", "pork", ("does not eat", "pork")),
+        ("I don't have a dog.", "pet", "dog", ("has no pet", "dog")),
+        ("I never learnt to swim.", "skill", "swim", ("cannot do", "swim")),
+        ("I don't use Facebook.", "uses", "Facebook", ("does not use", "Facebook")),
+        ("We have no car.", "owns", "car", ("does not own", "car")),
+        ("I'm not vegan.", "diet", "vegan", ("not on the diet", "vegan")),
+    ],
+)
+def test_what_is_surely_denied_is_kept_as_that(
+    text: str, relation: str, object: str, expected: tuple[str, str]
+) -> None:
+    claim = kept(text, relation, object, "negated")
+    assert (claim.predicate, claim.object, claim.ended) == (*expected, False)
+    unsure = replace(stated(text, relation, object, "negated"), certain=False)
+    refused = apply_claim(unsure, text, "ann", DAY)
+    assert isinstance(refused, Refused)
+    assert refused.reason == "negated"
 
 
 def test_a_stay_has_an_end_and_is_no_home() -> None:
@@ -110,9 +138,22 @@ def test_a_stay_has_an_end_and_is_no_home() -> None:
     assert (claim.predicate, claim.until) == ("stays in", datetime(2026, 6, 17, 15, tzinfo=UTC))
 
 
-def test_a_stay_whose_end_no_date_tells_is_not_kept() -> None:
-    claim = applied("I'm in Berlin until it is done.", "lives_in", "Berlin", "temporary", time="until it is done")
-    assert isinstance(claim, Refused)
+def test_a_stay_whose_end_no_date_tells_is_held_true_for_a_month() -> None:
+    claim = kept("I'm in Berlin until it is done.", "lives_in", "Berlin", "temporary", time="until it is done")
+    assert (claim.predicate, claim.until) == ("stays in", DAY + timedelta(days=31))
+
+
+@pytest.mark.parametrize(
+    ("text", "relation", "object"),
+    [
+        ("My mother took pictures.", "parent", "mother"),
+        ("My uncle says hello.", "relative", "uncle"),
+        ("I walked with the dog next door.", "pet", "dog"),
+        ("Her sister was there.", "sibling", "sister"),
+    ],
+)
+def test_who_is_only_mentioned_is_no_statement(text: str, relation: str, object: str) -> None:
+    assert isinstance(applied(text, relation, object), Refused)
 
 
 def test_what_holds_for_a_time_takes_no_single_place() -> None:
@@ -141,7 +182,7 @@ def test_a_date_corrects_the_status_of_a_move(
 
 
 def test_a_stay_without_a_date_is_no_home() -> None:
-    assert isinstance(applied("I temporarily moved to Bern.", "lives_in", "Bern"), Refused)
+    assert kept("I temporarily moved to Bern.", "lives_in", "Bern").predicate == "stays in"
 
 
 @pytest.mark.parametrize(

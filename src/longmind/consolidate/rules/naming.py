@@ -1,0 +1,142 @@
+"""Whom and what the words of a claim name: its subject, its object, how its relation is stored, and its time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import datetime
+
+from longmind.consolidate.rules import phrases
+from longmind.consolidate.rules.lexicon import FAMILY, PETS, SINGLE_KIN
+from longmind.consolidate.rules.relations import (
+    DIET,
+    MAIL,
+    PERSONAL_DEADLINE,
+    PHONE,
+    QUANTITY,
+    RELATIONS,
+    Relation,
+    kin,
+)
+from longmind.models.statements import Span, StatedClaim
+from longmind.text.dates import TIME_PHRASE, NamedTime, resolve_phrase
+
+_SPEAKERS = re.compile(r"(?:i|me|my|mine|myself|we|us|our|ours|i'm|i've|we're|we've|im|ive)", re.IGNORECASE)
+_POINTS = re.compile(
+    r"(?:he|she|they|it|her|him|them|his|hers|their|theirs|its|this|that|these|those|you|your|who|which|one|someone|"
+    r"somebody|everyone|everybody|(?:he|she|it|that|they|you)['’]?(?:s|re))",
+    re.IGNORECASE,
+)
+"""Words that name somebody only together with what was said before."""
+_SOMEBODY = re.compile(r"(?:he|she|him|her|his|hers|(?:he|she)['’]?s)", re.IGNORECASE)
+_ARTICLE = re.compile(r"^(?:an?|the)\s+", re.IGNORECASE)
+_KIN_BEFORE = re.compile(rf"\b(?P<kin>{FAMILY}|{PETS})(?:['’]?s name is|\s+is called|\s+named|,)?\s+$", re.IGNORECASE)
+KIN_ALONE = re.compile(
+    rf"(?:(?:my|our|two|three|four|\d+|little|big|older|younger|elder|ex|best|late|old|new)[\s-]+)*(?:{FAMILY}|{PETS})",
+    re.IGNORECASE,
+)
+_MINE = re.compile(r"\b(?:my|our|your|his|her|their|the|['’]s)\s+(?:[\w-]+\s+){0,2}[\w-]+$", re.IGNORECASE)
+"""Somebody who is only mentioned: "my uncle says". That there is an uncle is not what is said."""
+_OWN_HOUSEHOLD = re.compile(r"\b(?:my|our)\s+(?:[\w-]+\s+){0,2}[\w-]+$", re.IGNORECASE)
+_HOUSEHOLD = frozenset({"partner", "child", "sibling", "pet"})
+"""Not everybody has these, so that somebody has them is worth knowing: "my wife says"."""
+FAMILIES = frozenset({"partner", "child", "parent", "sibling", "relative", "knows", "pet"})
+_PEOPLE = FAMILIES - {"pet"}
+_CLAUSES = frozenset({"habit", "event", "instruction", "other"})
+"""Relations whose object is a clause, which keeps its articles."""
+_DIETS = re.compile(r"vegan|vegetarian|[a-z]+tarian|omnivore", re.IGNORECASE)
+_PHONE = re.compile(r"\+?[\d\s()/.-]{6,}")
+_MAIL = re.compile(r"\S+@\S+\.\w+")
+_RELATIONSHIP = re.compile(
+    r"\b(?:single|married|divorced|engaged|separated|widow(?:ed|er)?|alone|on my own|together|dating|relationship|"
+    r"split|broke|wed(?:ding)?|marriage|divorce|taken|seeing)\b",
+    re.IGNORECASE,
+)
+"""Words for how somebody lives with somebody, in place of a name."""
+
+
+def named_person(claims: Sequence[StatedClaim], text: str, speaker: str | None) -> str | None:
+    """Return whom "he" or "she" means in a turn: the one person whom its claims name, if there is just one."""
+    spans = {claim.subject for claim in claims if claim.subject is not None}
+    spans |= {claim.object for claim in claims if claim.relation in _PEOPLE and claim.subject is None}
+    names = {name for span in spans if (name := _name(words_of(text, span), speaker)) is not None and name != speaker}
+    return names.pop() if len(names) == 1 else None
+
+
+def words_of(text: str, span: Span) -> str:
+    return text[span[0] : span[1]]
+
+
+def subject_of(claim: StatedClaim, text: str, speaker: str | None, person: str | None) -> str | None:
+    """Return whom a claim is about; None if the words do not name anybody."""
+    if claim.subject is None:
+        return speaker
+    words = words_of(text, claim.subject)
+    return person if _SOMEBODY.fullmatch(words) else _name(words, speaker)
+
+
+def _name(words: str, speaker: str | None) -> str | None:
+    """Return whom some words name by themselves."""
+    words = _ARTICLE.sub("", words).strip()
+    if _SPEAKERS.fullmatch(words):
+        return speaker
+    if not words or _POINTS.fullmatch(words):
+        return None
+    if re.search(r"\b(?:my|our|me|myself)\b", words, re.IGNORECASE):
+        return None if speaker is None else phrases.spoken(words[0].lower() + words[1:], speaker)
+    return words
+
+
+def object_of(claim: StatedClaim, text: str, speaker: str | None) -> str | None:
+    words = " ".join(words_of(text, claim.object).split()).strip(' .,;:!?"“”')
+    if claim.relation not in _CLAUSES:
+        words = _ARTICLE.sub("", words)
+    if not words or _POINTS.fullmatch(words):
+        return None
+    return words if speaker is None else phrases.spoken(words, speaker)
+
+
+def relation_of(claim: StatedClaim, text: str) -> Relation | None:
+    """Return how the relation of a claim is stored, which for relatives, animals and numbers the words decide."""
+    words = words_of(text, claim.object).strip()
+    if claim.relation == "property" and re.search(r"\d", words):
+        return QUANTITY
+    if claim.relation == "diet" and _DIETS.fullmatch(words):
+        return DIET
+    if claim.relation == "contact" and (way := _way(words)) is not None:
+        return way
+    if claim.relation == "deadline" and claim.subject is None:
+        return PERSONAL_DEADLINE
+    if claim.relation not in FAMILIES:
+        return RELATIONS[claim.relation]
+    if KIN_ALONE.fullmatch(words):
+        return _kin_alone(claim, f"{text[: claim.object[0]]}{words}")
+    if claim.relation == "partner" and _RELATIONSHIP.search(words):
+        return Relation("relationship", past="former relationship")
+    before = _KIN_BEFORE.search(text[: claim.object[0]])
+    if before is None:
+        return RELATIONS[claim.relation]
+    word = re.sub(r"(?<=friend)s$|(?<=neighbor)s$|(?<=neighbour)s$", "", before["kin"].lower())
+    return kin(word, many=word not in SINGLE_KIN)
+
+
+def _kin_alone(claim: StatedClaim, before: str) -> Relation | None:
+    """Return the relation to relatives or animals without names; ``before`` is the text up to their end.
+
+    Who is only mentioned counts if not everybody has one, and if it is the speaker's.
+    """
+    own = claim.relation in _HOUSEHOLD and claim.subject is None and _OWN_HOUSEHOLD.search(before)
+    if claim.relation == "parent" or (_MINE.search(before) and not own):
+        return None
+    return Relation("has", past="had", negated=RELATIONS[claim.relation].negated, also=("owns",))
+
+
+def _way(words: str) -> Relation | None:
+    """Return the way to reach somebody that an address is, if there is one such at a time."""
+    return MAIL if _MAIL.fullmatch(words) else PHONE if _PHONE.fullmatch(words) else None
+
+
+def time_of(claim: StatedClaim, text: str, said_at: datetime, *, ahead: bool = False) -> NamedTime | None:
+    """Return the time that a claim names; with ``ahead`` a month without a year is the next one."""
+    match = None if claim.time is None else TIME_PHRASE.search(words_of(text, claim.time))
+    return None if match is None else resolve_phrase(match, said_at, ahead=ahead)
