@@ -151,6 +151,18 @@ async def test_what_was_denied_ends_when_it_holds(
     assert denied not in {object for predicate, object in known if "no" in predicate.split()[:2] or "not" in predicate}
 
 
+@pytest.mark.parametrize(
+    ("text", "ends"), [("we bought a car, a Jogger", True), ("since we have no car we bought a Jogger", False)]
+)
+async def test_a_denial_ends_when_the_words_name_what_was_denied(
+    longmind: Longmind, reader: ScriptedReader, text: str, ends: bool
+) -> None:
+    never = reader.says("we have no car", "owns", "car", "negated")
+    known = await know(longmind, never, reader.says(text, "owns", "Jogger"))
+    assert (("does not own", "car") not in known) is ends
+    assert ("owns", "Jogger") in known
+
+
 async def test_a_wife_without_a_name_is_a_wife_until_somebody_is_single(
     longmind: Longmind, reader: ScriptedReader
 ) -> None:

@@ -13,6 +13,7 @@ from longmind.consolidate.rules.naming import FAMILIES, KIN_ALONE, object_of, re
 from longmind.consolidate.rules.relations import PARTNER_PREDICATES, PARTNER_WORDS, RELATIONS
 from longmind.consolidate.rules.stated import settled_status
 from longmind.models.statements import StatedClaim
+from longmind.text.sentences import sentences
 
 _APART = re.compile(r"single|divorced|separated|widow(?:ed|er)?|alone|on my own", re.IGNORECASE)
 """Being this means that there is no partner any more."""
@@ -20,6 +21,7 @@ _RETIRED = re.compile(r"retired|(?:into\s+)?retirement|in retirement|(?:a\s+)?pe
 """Whoever is, or did, this has no work any more."""
 _STATES_OF_WORK = frozenset({("works_as", "current"), ("other", "current"), ("event", "past")})
 """Where the reader finds that somebody has retired."""
+_NOT = re.compile(r"\b(?:no|not|never|none|without|cannot)\b|n['’]t\b", re.IGNORECASE)
 _NONE: tuple[str, ...] = ()
 
 
@@ -57,7 +59,17 @@ def implied_endings(
         if claim.relation in FAMILIES:
             yield endings(denial, many=False)
         elif relation is not None and object is not None:
-            yield endings(relation.negated or denial, object)
+            yield endings(relation.negated or denial, _told_with(claim, text))
+
+
+def _told_with(claim: StatedClaim, text: str) -> str:
+    """Return the words of a claim that may name what was denied: "we bought a car, a Jogger" ends that there is no car.
+
+    They are those of the sentence up to the object; where these deny something themselves, the object alone.
+    """
+    sentence = next((s for s in sentences(text) if s.start <= claim.object[0] < s.start + len(s.text)), None)
+    told = text[claim.object[0] if sentence is None else sentence.start : claim.object[1]]
+    return words_of(text, claim.object) if _NOT.search(told) else told
 
 
 def _ending(

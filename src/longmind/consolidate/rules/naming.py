@@ -45,8 +45,8 @@ _PEOPLE = FAMILIES - {"pet"}
 _CLAUSES = frozenset({"habit", "event", "instruction", "other"})
 """Relations whose object is a clause, which keeps its articles."""
 _DIETS = re.compile(r"vegan|vegetarian|[a-z]+tarian|omnivore", re.IGNORECASE)
-_PHONE = re.compile(r"\+?[\d\s()/.-]{6,}")
-_MAIL = re.compile(r"\S+@\S+\.\w+")
+_PHONE = re.compile(r"\+?\(?\d[\d\s()/.-]{4,}\d")
+_MAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _RELATIONSHIP = re.compile(
     r"\b(?:single|married|divorced|engaged|separated|widow(?:ed|er)?|alone|on my own|together|dating|relationship|"
     r"split|broke|wed(?:ding)?|marriage|divorce|taken|seeing)\b",
@@ -88,7 +88,8 @@ def _name(words: str, speaker: str | None) -> str | None:
 
 
 def object_of(claim: StatedClaim, text: str, speaker: str | None) -> str | None:
-    words = " ".join(words_of(text, claim.object).split()).strip(' .,;:!?"“”')
+    """Return what a claim states of its subject; None if the words do not name anything."""
+    words = " ".join(_object_words(claim, text).split()).strip(' .,;:!?"“”')
     if claim.relation not in _CLAUSES:
         words = _ARTICLE.sub("", words)
     if not words or _POINTS.fullmatch(words):
@@ -96,9 +97,17 @@ def object_of(claim: StatedClaim, text: str, speaker: str | None) -> str | None:
     return words if speaker is None else phrases.spoken(words, speaker)
 
 
+def _object_words(claim: StatedClaim, text: str) -> str:
+    """Return the words of an object; of a part of a mail address or a telephone number all of it."""
+    start, end = claim.object
+    ways = (_MAIL, _PHONE) if claim.relation == "contact" else ()
+    whole = (match[0] for way in ways for match in way.finditer(text) if match.start() < end and match.end() > start)
+    return next(whole, text[start:end])
+
+
 def relation_of(claim: StatedClaim, text: str) -> Relation | None:
     """Return how the relation of a claim is stored, which for relatives, animals and numbers the words decide."""
-    words = words_of(text, claim.object).strip()
+    words = _object_words(claim, text).strip()
     if claim.relation == "property" and re.search(r"\d", words):
         return QUANTITY
     if claim.relation == "diet" and _DIETS.fullmatch(words):
