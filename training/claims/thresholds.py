@@ -1,6 +1,6 @@
 """How sure the reader of statements is, how sure it must be, and how good it is then.
 
-    python -m training.claims.thresholds [--out calibration.json] [--harm 0.02] [--precision 0.86] [--change 0.90]
+    python -m training.claims.thresholds [--out calibration.json] [--harm 0.015] [--precision 0.86] [--change 0.90]
 
 Reads the turns of the development writers with the exported model. A logistic regression over the model's own beliefs,
 the relation and the status tells how likely a claim is right; relations and statuses that go wrong are held back by it.
@@ -12,6 +12,10 @@ calibration.json`` stores all of it with the model. Prints the figures of the de
 A claim is right if it equals a label. Labels are one reading of many, so what equals none was read once more
 (``judged.jsonl``): without sight of labels or confidence, is this stated, and worth keeping? A tenth of those that
 equal a label were mixed among them, of which 97 % were found right. Figures "by reading" count these verdicts.
+
+Figures "as learnt" are of what memory makes of the claims that are kept: rules drop some ("she" who is nobody that the
+turn names, hearsay, a mother who is only mentioned) and change the status of others. They count the labels that memory
+would learn if it read all of them.
 """
 
 from __future__ import annotations
@@ -22,12 +26,16 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from longmind.consolidate.rules.claims import Claim
+from longmind.consolidate.rules.naming import named_person
 from longmind.consolidate.rules.relations import RELATIONS
+from longmind.consolidate.rules.stated import apply_claim, settled_status
 from longmind.models.claim_decoding import SIGNS, Calibration, DecodedClaim
 from longmind.models.small_models import load
 from longmind.models.statement_reader import TrainedStatementReader
@@ -39,6 +47,8 @@ JUDGED = Path(__file__).with_name("judged.jsonl")
 SINGLE = frozenset(name for name, relation in RELATIONS.items() if not relation.many)
 STEPS = tuple(n / 200 for n in range(60, 200))
 NEVER = 1.01
+SAID_AT = datetime(2026, 11, 2, 12, tzinfo=UTC)
+"""The day on which all turns are taken to be said."""
 LEAST_JUDGED = 0.4
 """The confidence from which on claims were read once more."""
 SHOWN = (0.3, 0.5, 0.6, 0.7, 0.8, 0.9)
@@ -61,6 +71,8 @@ class Judged:
     """The labels of its turn that are about the same words."""
     place: tuple[str, int] = ("", 0)
     """Writer and turn."""
+    learnt: bool = True
+    """Whether rules let memory learn it, if it is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +82,8 @@ class Sample:
     judged: list[Judged]
     turns: int
     labels: int
+    learnable: frozenset[tuple[str, int, int]]
+    """The labels, by writer, turn and number, that memory would learn if it read all of them."""
 
 
 Verdicts = dict[tuple[str, int, str, str, str, int], str]
@@ -164,6 +178,18 @@ def least_harm(judged: Sequence[Judged], turns: int, most: float) -> float:
     return NEVER
 
 
+def learnt_figures(sample: Sample, kept: Sequence[Judged]) -> str:
+    """Return precision, recall and harm of what memory learns of the claims that are kept, as a line."""
+    learnt = [j for j in kept if j.learnt]
+    right, count = sum(j.read_right for j in learnt), max(len(learnt), 1)
+    met = {(*place, number) for place, numbers in _met(learnt).items() for number in numbers} & sample.learnable
+    return (
+        f"{len(learnt)} claims of {len(sample.learnable)} labels; by reading precision {right / count:.3f}, recall "
+        f"{len(met) / len(sample.learnable):.3f}; "
+        f"false as current in {sum(j.harmful for j in learnt) / sample.turns:.2%} of {sample.turns} turns"
+    )
+
+
 def figures(sample: Sample, kept: Sequence[Judged]) -> str:
     """Return precision, recall and harm of what is kept, as a line: by labels, and by reading."""
     right, found = sum(j.right for j in kept), sum(j.read_right for j in kept)
@@ -191,20 +217,54 @@ def read(reader: TrainedStatementReader, writer: str, verdicts: Verdicts) -> Sam
     judged = [
         replace(each, place=(writer, number))
         for number, (turn, own) in enumerate(zip(turns, claims, strict=True))
-        for each in with_verdicts(judge(own, turn.claims), turn, writer, number, verdicts)
+        for each in after_rules(with_verdicts(judge(own, turn.claims), turn, writer, number, verdicts), turn)
     ]
-    return Sample(judged, len(turns), sum(len(turn.claims) for turn in turns))
+    learnable = frozenset((writer, number, label) for number, turn in enumerate(turns) for label in _learnable(turn))
+    return Sample(judged, len(turns), sum(len(turn.claims) for turn in turns), learnable)
 
 
-def joined(samples: Sequence[Sample], calibration: Calibration) -> Sample:
-    judged = calibrated([j for sample in samples for j in sample.judged], calibration)
-    return Sample(judged, sum(s.turns for s in samples), sum(s.labels for s in samples))
+def after_rules(judged: Sequence[Judged], turn: Turn) -> list[Judged]:
+    """Return the claims of a turn with whether memory would learn them, and state them as holding now."""
+    sure = [j.claim for j in judged if j.claim.confidence >= LEAST_JUDGED]
+    speaker, person = _speaker(turn), named_person(sure, turn.text, _speaker(turn))
+    results = []
+    for each in judged:
+        claim = replace(each.claim, certain=True)
+        learnt = isinstance(apply_claim(claim, turn.text, speaker, SAID_AT, person), Claim)
+        harmful = each.harmful and learnt and settled_status(claim, turn.text, SAID_AT) == "current"
+        results.append(replace(each, learnt=learnt, harmful=harmful))
+    return results
+
+
+def _learnable(turn: Turn) -> list[int]:
+    """Return the numbers of the labels that memory would learn if it read all of them."""
+    claims = [
+        StatedClaim(label.relation, label.status, label.object, 1.0, True, label.subject, label.time)
+        for label in turn.claims
+    ]
+    person = named_person(claims, turn.text, _speaker(turn))
+    applied = [apply_claim(claim, turn.text, _speaker(turn), SAID_AT, person) for claim in claims]
+    return [number for number, result in enumerate(applied) if isinstance(result, Claim)]
+
+
+def _speaker(turn: Turn) -> str:
+    return turn.speaker or "user"
+
+
+def joined(samples: Sequence[Sample], calibration: Calibration | None = None) -> Sample:
+    """Return several samples as one, with the confidences of a calibration if one is given."""
+    judged = [j for sample in samples for j in sample.judged]
+    judged = judged if calibration is None else calibrated(judged, calibration)
+    learnable = frozenset(label for sample in samples for label in sample.learnable)
+    return Sample(judged, sum(s.turns for s in samples), sum(s.labels for s in samples), learnable)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path)
-    parser.add_argument("--harm", type=float, default=0.02, help="share of turns that may state something false")
+    parser.add_argument(
+        "--harm", type=float, default=0.015, help="share of turns of which something false may be learnt"
+    )
     parser.add_argument("--precision", type=float, default=0.86, help="precision of all that is kept")
     parser.add_argument("--change", type=float, default=0.90, help="precision of what may change something")
     call = parser.parse_args()
@@ -234,7 +294,7 @@ def main() -> None:
         f"{turns / seconds:.0f} turns a second of CPU; what holds now is kept from {limits.keep}, all else from "
         f"{limits.beside}, and changes something from {limits.change}; never read: {sorted(never)}\n"
     )
-    whole = Sample(honest, turns, sum(s.labels for s in samples))
+    whole = replace(joined(samples), judged=honest)
     tested = {writer: read(reader, writer, verdicts) for writer in TEST}
     groups = {"test": TEST, "test, friends": FRIENDS, "test, others": tuple(w for w in TEST if w not in FRIENDS)}
     joined_groups = {name: joined([tested[w] for w in group], calibration) for name, group in groups.items()}
@@ -244,6 +304,7 @@ def main() -> None:
             sys.stdout.write(f"{name} from {limit}: {figures(sample, kept)}\n")
         kept = [j for j in sample.judged if limits.keeps(j.claim) and j.claim.relation not in never]
         sys.stdout.write(f"{name} as kept: {figures(sample, kept)}\n")
+        sys.stdout.write(f"{name} as learnt: {learnt_figures(sample, kept)}\n")
 
 
 class Limits(NamedTuple):
