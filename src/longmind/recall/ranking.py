@@ -201,7 +201,7 @@ class Ranking:
         said = [c for c in self._sorted()[:COMPARED] if c.memory.kind in SAID]
         if len(said) < 2:
             return
-        turns = [RankedTurn(c.memory, c.score, self._vector(c.memory.id)) for c in said]
+        turns = [RankedTurn(c.memory, c.score, self._vector(c.memory.id), c.read) for c in said]
         for earlier, later in find_updated(turns, self.query.text).items():
             old, new = said[earlier], said[later]
             new.replace(old, turns[earlier].score * (1 + 1e-6))
@@ -257,7 +257,9 @@ class Ranking:
         for candidate, number in zip(ordered, numbers, strict=False):
             if number is not None:
                 candidate.read, candidate.extra["reranker"] = number, round(number, 3)
-        for score, place in zip(scores, new_order(scores, numbers), strict=False):
+        words = self.arm_scores.words
+        covered = [0.0 if c.place is None else words.coverage(c.place) for c in ordered]
+        for score, place in zip(scores, new_order(scores, numbers, covered), strict=False):
             ordered[place].score = score
 
     def leave_out(self, repeats: Callable[[Memory], bool] | None) -> None:

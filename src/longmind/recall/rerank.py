@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from itertools import repeat
 from typing import Protocol, runtime_checkable
 
 from longmind.errors import ModelError
@@ -102,19 +103,26 @@ SCALE = 4.0
 """The usual distance between its number for a text that answers and for one that does not."""
 ENOUGH = 10
 """How many candidates must have been read for its numbers to count in full: two or three say little of the others."""
+COVERED = 0.15
+"""How much the share of the question's words that a text and those around it contain counts beside its number, which
+says little of names, dates and other rare words."""
 
 
-def new_order(scores: Sequence[float], numbers: Numbers) -> list[int]:
+def new_order(scores: Sequence[float], numbers: Numbers, covered: Sequence[float] = ()) -> list[int]:
     """Return the places of the first candidates, as many as there are numbers, the best first by both scores.
 
-    ``scores`` are those of the arms, the best first. A candidate that was not read counts like one that a quarter of
-    those that were read fall below. The weight was chosen by ``python -m training.weigh``.
+    ``scores`` are those of the arms, the best first, and ``covered`` the shares of the question's words. A candidate
+    that was not read counts like one that a quarter of those that were read fall below. The weight was chosen by
+    ``python -m training.weigh``.
     """
     known = sorted(number for number in numbers if number is not None)
     if not known:
         return list(range(len(numbers)))
     best, unread = max(scores[0], 1e-9), known[len(known) // 4]
     counted = [unread if number is None else number for number in numbers]
-    weight = WEIGHT * min(1.0, len(known) / ENOUGH)
-    total = [score / best + weight * number / SCALE for score, number in zip(scores, counted, strict=False)]
+    enough = min(1.0, len(known) / ENOUGH)
+    total = [
+        score / best + enough * (WEIGHT * number / SCALE + COVERED * share)
+        for score, number, share in zip(scores, counted, covered or repeat(0.0), strict=False)
+    ]
     return sorted(range(len(total)), key=lambda place: -total[place])

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from longmind.recall.rerank import SCALE
 from longmind.text.analysis import fold, terms, words
 from longmind.text.attributes import attributes
 from longmind.text.change_words import tells_of_change
@@ -42,6 +43,8 @@ class RankedTurn:
     memory: Memory
     score: float
     vector: NDArray[np.float32] | None
+    number: float | None = None
+    """How well it answers by the small reranker, if it has read it."""
 
 
 def find_updated(turns: Sequence[RankedTurn], query: str) -> dict[int, int]:
@@ -61,7 +64,7 @@ def find_updated(turns: Sequence[RankedTurn], query: str) -> dict[int, int]:
             if not about[number] <= about[other] or not _follows(earlier, later):
                 continue
             alike = _likeness(earlier, later)
-            same = alike >= _ALIKE and later.score >= _SHARE * earlier.score
+            same = alike >= _ALIKE and later.score >= _SHARE * earlier.score and _answers_as_well(earlier, later)
             attribute = named[number] & named[other] and _same_speaker(earlier.memory, later.memory)
             if (same or attribute) and (number not in updated or alike > best):
                 best, updated[number] = alike, other
@@ -91,6 +94,11 @@ def _follows(earlier: RankedTurn, later: RankedTurn) -> bool:
 
 def _same_speaker(first: Memory, second: Memory) -> bool:
     return (first.source.role, first.source.name) == (second.source.role, second.source.name)
+
+
+def _answers_as_well(earlier: RankedTurn, later: RankedTurn) -> bool:
+    """Whether the small reranker, if it has read both, does not find that the later turn is no answer at all."""
+    return earlier.number is None or later.number is None or later.number >= earlier.number - 2 * SCALE
 
 
 def _likeness(first: RankedTurn, second: RankedTurn) -> float:

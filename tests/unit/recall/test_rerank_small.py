@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
@@ -23,6 +23,7 @@ from longmind.models.rerank_small import (
     TextInContext,
     open_reranker,
 )
+from longmind.recall import ranking
 from longmind.recall.rerank import ENOUGH, new_order
 
 installed = pytest.mark.skipif(bool(small_models.missing()), reason="longmind-models is not installed")
@@ -284,3 +285,38 @@ def test_few_numbers_count_less_than_many() -> None:
     swapped = [-1.0, 0.0, *[None] * (ENOUGH - 2)]  # two of ten were read: too little to turn the first two around
     assert new_order([1.0, 0.95, *scores[2:]], swapped)[0] == 0
     assert new_order([1.0, 0.95, *scores[2:]], [-1.0, 0.0, *[-3.0] * (ENOUGH - 2)])[0] == 1
+
+
+def test_a_text_with_more_of_the_words_of_the_question_moves_up() -> None:
+    scores, numbers = [1.0, 0.9, *[0.1] * ENOUGH], [-1.0, -1.0, *[-3.0] * ENOUGH]
+    covered = [0.1, 0.9, *[0.0] * ENOUGH]
+    assert new_order(scores, numbers)[0] == 0
+    assert new_order(scores, numbers, covered)[0] == 1
+    assert new_order(scores[:2], numbers[:2], covered[:2])[0] == 0, "where little was read, the order of the arms holds"
+    assert new_order(scores, [None] * len(scores), covered) == list(range(len(scores)))
+
+
+async def test_recall_tells_how_much_of_the_question_each_candidate_has(monkeypatch) -> None:
+    class Fixed:
+        name = "fixed"
+
+        async def depth(self) -> int:
+            return MOST
+
+        async def read(self, question: str, texts: Sequence[TextInContext]) -> Numbers:
+            return [0.0] * len(texts)
+
+    shares: list[float] = []
+
+    def recorded(scores: Sequence[float], numbers: Numbers, covered: Sequence[float] = ()) -> list[int]:
+        shares.extend(covered)
+        return new_order(scores, numbers, covered)
+
+    monkeypatch.setattr(ranking, "new_order", recorded)
+    async with Longmind.open("memory:", reranker=Fixed()) as longmind:
+        mem = longmind.agent("a")
+        for text in ("Leek soup is fine.", "Bread and leek soup for everybody.", "We like bread."):
+            await mem.remember(text)
+        await mem.recall("leek soup with bread")
+    assert max(shares) == pytest.approx(1.0)
+    assert 0 < min(shares) < 0.7

@@ -5,10 +5,13 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import numpy as np
 import pytest
 
 from longmind import Longmind
 from longmind.recall.query import asks_for_now
+from longmind.recall.rerank import SCALE
+from longmind.recall.updates import RankedTurn, find_updated
 from longmind.text.change_words import tells_of_change
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -59,6 +62,20 @@ async def test_another_person_is_not_brought_up_to_date(longmind: Longmind) -> N
     ]
     await mem.remember(said, session="s")
     assert (await mem.recall("Where does Marta work?"))[0].memory.content == "Marta works at the bakery."
+
+
+@pytest.mark.parametrize(
+    ("number", "moved"), [(-1.0, True), (None, True), (-1.0 - 2 * SCALE, True), (-1.1 - 2 * SCALE, False)]
+)
+async def test_what_the_reranker_finds_to_be_no_answer_brings_nothing_up_to_date(
+    longmind: Longmind, number: float | None, moved: bool
+) -> None:
+    mem = longmind.agent("a", user="ann")
+    earlier = await mem.remember("The meeting is on Tuesday at ten.", occurred_at=START)
+    later = await mem.remember("The meeting has been postponed to Friday.", occurred_at=START + timedelta(days=40))
+    same = np.array([1.0], np.float32)
+    turns = [RankedTurn(earlier, 0.5, same, -1.0), RankedTurn(later, 0.4, same, number)]
+    assert find_updated(turns, "When is the meeting?") == ({0: 1} if moved else {})
 
 
 async def test_the_hits_say_what_changed(longmind: Longmind) -> None:
