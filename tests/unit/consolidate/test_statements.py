@@ -34,11 +34,13 @@ class ScriptedReader:
         status: Status = "current",
         *,
         certain: bool = True,
+        kept: bool = True,
+        confidence: float = 0.9,
         time: str | None = None,
     ) -> str:
         start = text.index(object)
         when = None if time is None else (text.index(time), text.index(time) + len(time))
-        claim = StatedClaim(relation, status, (start, start + len(object)), 0.9, certain=certain, time=when)
+        claim = StatedClaim(relation, status, (start, start + len(object)), confidence, kept, certain, time=when)
         self.claims.setdefault(text, []).append(claim)
         return text
 
@@ -170,6 +172,51 @@ async def test_a_wife_without_a_name_is_a_wife_until_somebody_is_single(
     assert await know(longmind, first) == {("has", "wife")}
     then = reader.says("i am single again", "partner", "single")
     assert await know(longmind, first, then) == {("relationship", "single")}
+
+
+@pytest.mark.parametrize(
+    ("ended", "certain", "confidence", "expected"),
+    [
+        ("uses", True, 0.7, {("uses", "Tidal")}),
+        ("uses", True, 0.5, set()),
+        ("uses", False, 0.7, set()),
+        ("hobby", True, 0.7, {("uses", "Spotify")}),
+    ],
+)
+async def test_what_takes_the_place_of_something_needs_less_certainty(
+    longmind: Longmind,
+    reader: ScriptedReader,
+    ended: str,
+    certain: bool,
+    confidence: float,
+    expected: set[tuple[str, str]],
+) -> None:
+    first = reader.says("we have Spotify", "uses", "Spotify")
+    then = reader.says("cancelled Spotify, we are on Tidal", ended, "Spotify", "ended", certain=certain)
+    reader.says(then, "uses", "Tidal", certain=False, kept=False, confidence=confidence)
+    assert await know(longmind, first, then) == expected
+
+
+async def test_an_unsure_ending_ends_what_it_names_under_its_own_relation(
+    longmind: Longmind, reader: ScriptedReader
+) -> None:
+    first = reader.says("finnish and welsh, with an app", "studies", "finnish and welsh, with an app")
+    reader.says(first, "likes", "app")
+    over = reader.says("given up on finnish", "studies", "finnish", "ended", certain=False)
+    assert await know(longmind, first, over) == {("likes", "app")}
+
+
+async def test_whoever_is_married_is_engaged_no_more(longmind: Longmind, reader: ScriptedReader) -> None:
+    first = reader.says("we are engaged", "partner", "engaged")
+    assert await know(longmind, first, reader.says("we are married", "partner", "married")) == {
+        ("relationship", "married")
+    }
+
+
+@pytest.mark.parametrize("text", ["Since May my address is in Tralee.", "Our home is now in Tralee."])
+async def test_an_address_is_a_home(longmind: Longmind, reader: ScriptedReader, text: str) -> None:
+    reader.says(text, "lives_in", "Tralee", certain=False, kept=False, confidence=0.5)
+    assert await know(longmind, reader.says("athlone", "lives_in", "athlone"), text) == {("lives in", "Tralee")}
 
 
 async def test_what_one_message_states_does_not_end_in_it(longmind: Longmind, reader: ScriptedReader) -> None:

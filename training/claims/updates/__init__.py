@@ -17,7 +17,7 @@ from longmind.memory import AgentMemory
 from longmind.testing import FakeClock
 
 FILE = Path(__file__).with_name("dialogues.jsonl")
-FILES = {name: FILE.with_name(f"{name}.jsonl") for name in ("dialogues", "unseen", "fresh", "later", "newest")}
+FILES = {name: FILE.with_name(f"{name}.jsonl") for name in ("dialogues", "unseen", "fresh", "later", "newest", "latest")}
 """The dialogues that rules were made with, and three sets that were written afterwards without sight of what memory
 gets right. ``unseen`` and ``fresh`` were read since then; ``later`` was only measured with."""
 USER = "user"

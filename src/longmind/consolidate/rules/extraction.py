@@ -6,6 +6,7 @@ Without it, and for documents, there are only the patterns.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -15,7 +16,7 @@ from typing import NamedTuple
 from longmind.config import AgentSettings, FactOrigin
 from longmind.consolidate.rules.claims import Claim, Refused
 from longmind.consolidate.rules.implied import implied_endings
-from longmind.consolidate.rules.naming import named_person
+from longmind.consolidate.rules.naming import named_person, subject_of
 from longmind.consolidate.rules.personal import personal
 from longmind.consolidate.rules.plain_talk import states_nothing
 from longmind.consolidate.rules.relations import RELATIONS
@@ -42,6 +43,13 @@ _DOUBT = 0.3
 """From which confidence on a joke, a wish or hearsay that the reader sees speaks against a pattern."""
 _SURE_HOME = 0.9
 """From which confidence on a home is not doubted because patterns do not know the name of the place."""
+_SUCCESSOR = 0.6
+"""From which confidence on a claim is kept that names what has taken the place of something."""
+_TAKE_TURNS = frozenset(
+    """lives_in works_as works_at works_in studies studied_at partner knows pet diet medication hobby uses member_of
+    contact located_in""".split()
+)
+"""Relations in which one thing takes the place of another."""
 _DENIED = frozenset({"hypothetical", "negated", "reported", "question"})
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 MAX_TEXT = 200_000
@@ -167,6 +175,7 @@ def _applied(
     claims: Sequence[StatedClaim], text: SpokenText, said_at: datetime
 ) -> Iterator[tuple[StatedClaim, Claim | Refused]]:
     """Yield what each claim says, and what no longer holds if it does."""
+    claims = [replace(claim, kept=claim.kept or _takes_place(claim, claims, text.text)) for claim in claims]
     person = named_person([claim for claim in claims if claim.kept], text.text, text.speaker)
     for claim in claims:
         applied = apply_claim(claim, text.text, text.speaker, said_at, person)
@@ -175,6 +184,23 @@ def _applied(
         yield claim, applied
         for ending in implied_endings(claim, text.text, text.speaker, said_at, person):
             yield claim, ending
+
+
+def _takes_place(claim: StatedClaim, claims: Sequence[StatedClaim], text: str) -> bool:
+    """Whether a claim names what has taken the place of something that its turn surely ends.
+
+    "I cancelled Spotify, we are on Tidal": the one makes the other likelier than it is by itself.
+    """
+    return (
+        claim.status == "current"
+        and claim.relation in _TAKE_TURNS
+        and claim.confidence >= _SUCCESSOR
+        and any(
+            other.certain and other.status == "ended" and other.relation == claim.relation
+            and subject_of(other, text, "", None) == subject_of(claim, text, "", None)
+            for other in claims
+        )
+    )  # fmt: skip
 
 
 def _values_beside(claim: StatedClaim, claims: Sequence[StatedClaim], text: str) -> tuple[str, ...]:
@@ -273,10 +299,14 @@ def _touch(span: tuple[int, int], other: tuple[int, int]) -> bool:
 
 def _same_words(claim: Claim, other: Claim) -> bool:
     """Whether two claims of one text are about the same object."""
-    if not _touch(claim.span, other.span) or fold_name(claim.subject) != fold_name(other.subject):
+    if not _touch(claim.span, other.span) or _without_article(claim.subject) != _without_article(other.subject):
         return False
     first, second = claim.object.casefold(), other.object.casefold()
     return first in second or second in first
+
+
+def _without_article(name: str) -> str:
+    return re.sub(r"^(?:the|an?) ", "", fold_name(name))
 
 
 def _add(result: ExtractedClaims, extracted: ExtractedClaims, text: SpokenText) -> None:

@@ -1,4 +1,4 @@
-"""What stands around a statement and takes it back: a quotation, a condition, somebody else's word.
+"""What stands around a statement and takes it back: a quotation, a condition, what was not done, somebody else's word.
 
 ``framed`` is for claims of the trained reader, which has judged them by itself: only what is plain overrules it.
 ``doubted`` is for patterns, which know nothing else: any word of doubt counts.
@@ -20,6 +20,13 @@ _SAYING = re.compile(
     r"pretended|(?:tells|telling|told)(?!\s+(?:\w+\s+)?to\b))\b[^,;:.!?]*$",
     re.IGNORECASE,
 )
+_NOT_DONE = re.compile(
+    r"\b(?:(?:was|were)\s+(?:\w+\s+)?(?:going|about|tempted|supposed|meant|close)\s+to"
+    r"|(?:almost|nearly)\s+(?:quit|left|moved|bought|sold|cancel+ed|joined|married|switched|changed|gave|got|took)"
+    r"|(?:thinking|thought|dreaming|dreamt|dreamed|toying|joking)\s+(?:of|about|with))\b[^,;:.!?]*$",
+    re.IGNORECASE,
+)
+"""What was nearly done, and was not: "I was going to cancel it"."""
 _SOURCE = re.compile(r"\baccording to\s+(?!me\b|us\b)", re.IGNORECASE)
 _DOUBTED = re.compile(
     r"\b(?:if|unless|wish|imagine|suppose|pretend|whether|would|could|should|might|maybe|perhaps|"
@@ -47,7 +54,7 @@ def framed(text: str, at: int) -> Status | None:
     if sentence is None:
         return None
     led = sentence.text[: at - sentence.start]
-    if _CONDITION.search(led):
+    if _CONDITION.search(led) or _NOT_DONE.search(led):
         return "hypothetical"
     if _SOURCE.search(led):
         return "reported"

@@ -21,7 +21,11 @@ from longmind.consolidate.rules.relations import (
 from longmind.models.statements import Span, StatedClaim
 from longmind.text.dates import TIME_PHRASE, NamedTime, resolve_phrase
 
-_SPEAKERS = re.compile(r"(?:i|me|my|mine|myself|we|us|our|ours|i'm|i've|we're|we've|im|ive)", re.IGNORECASE)
+_SPEAKERS = re.compile(
+    r"(?:i|me|my|mine|myself|we|us|our|ours|i'm|i've|we're|we've|im|ive"
+    r"|we\s+(?:all|both)|(?:we\s+)?(?:the\s+)?(?:all|both|two|three|four|five|six)\s+of\s+us)",
+    re.IGNORECASE,
+)
 _POINTS = re.compile(
     r"(?:he|she|they|it|her|him|them|his|hers|their|theirs|its|this|that|these|those|you|your|who|which|one|someone|"
     r"somebody|everyone|everybody|(?:he|she|it|that|they|you)['’]?(?:s|re))",
@@ -121,7 +125,7 @@ def relation_of(claim: StatedClaim, text: str) -> Relation | None:
     if KIN_ALONE.fullmatch(words):
         return _kin_alone(claim, f"{text[: claim.object[0]]}{words}")
     if claim.relation == "partner" and _RELATIONSHIP.search(words):
-        return Relation("relationship", past="former relationship")
+        return Relation("relationship", many=False, past="former relationship")
     before = _KIN_BEFORE.search(text[: claim.object[0]])
     if before is None:
         return RELATIONS[claim.relation]

@@ -181,7 +181,9 @@ _HAD = tuple(
 def known_by_name(name: str) -> tuple[str, ...]:
     """Return the predicates under which something that a claim of a relation ends may be known by its name."""
     relation = RELATIONS[name]
-    return () if not relation.relates else (relation.predicate,) if name in _PLACES else _HAD
+    if name in _PLACES:
+        return (relation.predicate,)
+    return _HAD if relation.relates else (relation.predicate, *relation.also)
 
 
 DIET = Relation("diet", many=False, past="former diet", stay="diet for now", negated="not on the diet")

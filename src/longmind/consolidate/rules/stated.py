@@ -43,6 +43,11 @@ _FOR_NOW = timedelta(days=31)
 _CHANGING = frozenset({"current", "ended", "negated"})
 _MOVES = frozenset({"lives_in", "works_at", "works_as", "works_in", "studied_at"})
 """Relations in which one state follows another, so that an old date says nothing of today."""
+_DWELLING = re.compile(
+    r"\b(?:live[sd]?|living|mov(?:e[sd]?|ing)|home|house|flat|apartment|settl\w+|resid\w+|based|rent\w*|address)\b",
+    re.IGNORECASE,
+)
+"""Words that tell of a home; without them a place may be one where somebody is for a while."""
 _AS_IT_WERE = re.compile(
     r"\b(?:basically|practically|virtually|essentially|pretty much|more or less|sort of|kind of)"
     r"(?:\s+(?:live|work|study|an?|the|at|in|as|for))*\s+$",
@@ -100,8 +105,11 @@ def settled_status(claim: StatedClaim, text: str, said_at: datetime) -> Status:
     if claim.time is not None and (length := resolve_duration(words_of(text, claim.time))) is not None:
         lasting = length >= _LASTING or re.search(r"\b(?:past|last|been)\b", text, re.IGNORECASE)
         return "current" if lasting else "temporary"
+    if claim.relation != "lives_in":
+        return "current"
     sentence = next((s.text for s in sentences(text) if s.start <= claim.object[0] < s.start + len(s.text)), text)
-    return "temporary" if claim.relation == "lives_in" and changes.tells_of_stay(sentence) else "current"
+    told = sentence if _DWELLING.search(sentence) else text  # "Greetings from Tallinn! I'm here for six weeks."
+    return "temporary" if changes.tells_of_stay(told) else "current"
 
 
 def _kept(

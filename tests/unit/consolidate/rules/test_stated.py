@@ -184,6 +184,11 @@ def test_a_date_corrects_the_status_of_a_move(
     assert (claim.predicate, claim.start and claim.start.year) == (predicate, year)
 
 
+def test_a_stay_may_be_told_in_another_sentence() -> None:
+    assert kept("Hi from Bern! I'm here for six weeks.", "lives_in", "Bern").predicate == "stays in"
+    assert kept("I live in Bern. I'm off for six weeks.", "lives_in", "Bern").predicate == "lives in"
+
+
 def test_a_stay_without_a_date_is_no_home() -> None:
     assert kept("I temporarily moved to Bern.", "lives_in", "Bern").predicate == "stays in"
 
@@ -192,6 +197,7 @@ def test_a_stay_without_a_date_is_no_home() -> None:
     ("text", "relation", "object", "subject", "expected"),
     [
         ("We use Slack.", "uses", "Slack", "We", "ann"),
+        ("The four of us use Slack.", "uses", "Slack", "four of us", "ann"),
         ("My sister works at Arup.", "works_at", "Arup", "My sister", "ann's sister"),
         ("Tom works at Arup.", "works_at", "Arup", "Tom", "Tom"),
         ("The staging server is in Oslo.", "located_in", "Oslo", "staging server", "staging server"),
