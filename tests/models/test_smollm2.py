@@ -170,7 +170,7 @@ async def test_a_budget_stops_it(chat: ChatModel) -> None:
 async def test_a_call_that_is_given_up_stops_the_computation(chat: ChatModel) -> None:
     """The model serves one call at a time: the second gets its turn because the first is really over."""
     call = asyncio.ensure_future(chat.complete("Write a very long story.", max_tokens=900))
-    await asyncio.sleep(1.0)
+    await asyncio.sleep(0.3)  # the story may be short
     call.cancel()
     with pytest.raises(asyncio.CancelledError):
         await call

@@ -73,7 +73,7 @@ def fit(
             for entry in optimizer.param_groups:
                 entry["lr"] = rate * entry["factor"]
             inputs = examples.inputs(part)
-            with torch.autocast(examples.device, dtype=torch.bfloat16, enabled=call.half or examples.device == "cuda"):
+            with torch.autocast(examples.device, dtype=torch.bfloat16, enabled=examples.device == "cuda"):
                 loss = loss_of(model, inputs, targets.of(part, inputs))
             optimizer.zero_grad(set_to_none=True)
             loss.backward()
@@ -103,7 +103,4 @@ def arguments(parser: argparse.ArgumentParser, *, epochs: int, size: int, rate: 
     parser.add_argument("--minutes", type=float, default=minutes)
     parser.add_argument("--every", type=int, default=1, help="after how many epochs it is measured")
     parser.add_argument("--seed", type=int, default=2)
-    parser.add_argument(
-        "--half", action="store_true", help="16 bits on a CPU, too: twice as fast on one with AVX512-BF16"
-    )
     parser.add_argument("--tiny", action="store_true", help="a few steps on a CPU, to see that it works")
