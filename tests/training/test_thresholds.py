@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from longmind.models.claim_decoding import SIGNS, DecodedClaim
@@ -11,9 +13,11 @@ from training.claims.thresholds import (
     NEVER,
     STEPS,
     Judged,
+    after_rules,
     calibrated,
     fit,
     judge,
+    learnable,
     least_harm,
     lowest,
     read_verdicts,
@@ -95,3 +99,25 @@ def test_every_verdict_is_about_words_of_a_turn_that_is_measured_on() -> None:
         assert status in STATUSES
         assert start < len(text)
         assert subject == "speaker" or subject in text
+
+
+TURN = Turn(
+    "w00", "", None, "ann", "She lives in Porto. Tom says I left Arup. My uncle Bo is 60.",
+    (
+        Label("lives_in", "current", (13, 18), subject=(0, 3)),
+        Label("works_at", "ended", (36, 40)),
+        Label("age", "current", (55, 57), subject=(42, 53), time=(13, 18)),
+    ),
+)  # fmt: skip
+
+
+def test_labels_count_for_memory_only_if_rules_would_let_it_learn_them() -> None:
+    assert learnable(replace(TURN, text=TURN.text.replace("She", "Ada"))) == [0, 2]
+    assert learnable(replace(TURN, claims=TURN.claims[:2])) == [], "nobody says who she is, and Tom says the rest"
+
+
+def test_what_rules_drop_does_no_harm() -> None:
+    claims = [read("lives_in", "current", (13, 18)), read("works_at", "current", (36, 40))]
+    home, job = after_rules(judge(claims, ()), TURN)
+    assert (home.learnt, home.harmful) == (True, True)
+    assert (job.learnt, job.harmful) == (False, False), "Tom says so"

@@ -72,7 +72,7 @@ class Judged:
     place: tuple[str, int] = ("", 0)
     """Writer and turn."""
     learnt: bool = True
-    """Whether rules let memory learn it, if it is kept."""
+    """Whether rules let memory learn it, if it is kept; of what is denied, if it is sure enough to change something."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,9 +178,12 @@ def least_harm(judged: Sequence[Judged], turns: int, most: float) -> float:
     return NEVER
 
 
-def learnt_figures(sample: Sample, kept: Sequence[Judged]) -> str:
-    """Return precision, recall and harm of what memory learns of the claims that are kept, as a line."""
-    learnt = [j for j in kept if j.learnt]
+def learnt_figures(sample: Sample, kept: Sequence[Judged], change: float) -> str:
+    """Return precision, recall and harm of what memory learns of the claims that are kept, as a line.
+
+    What is denied is learnt only from the confidence on from which it may change something.
+    """
+    learnt = [j for j in kept if j.learnt and (j.claim.status != "negated" or j.claim.confidence >= change)]
     right, count = sum(j.read_right for j in learnt), max(len(learnt), 1)
     met = {(*place, number) for place, numbers in _met(learnt).items() for number in numbers} & sample.learnable
     return (
@@ -219,8 +222,8 @@ def read(reader: TrainedStatementReader, writer: str, verdicts: Verdicts) -> Sam
         for number, (turn, own) in enumerate(zip(turns, claims, strict=True))
         for each in after_rules(with_verdicts(judge(own, turn.claims), turn, writer, number, verdicts), turn)
     ]
-    learnable = frozenset((writer, number, label) for number, turn in enumerate(turns) for label in _learnable(turn))
-    return Sample(judged, len(turns), sum(len(turn.claims) for turn in turns), learnable)
+    labels = frozenset((writer, number, label) for number, turn in enumerate(turns) for label in learnable(turn))
+    return Sample(judged, len(turns), sum(len(turn.claims) for turn in turns), labels)
 
 
 def after_rules(judged: Sequence[Judged], turn: Turn) -> list[Judged]:
@@ -236,10 +239,12 @@ def after_rules(judged: Sequence[Judged], turn: Turn) -> list[Judged]:
     return results
 
 
-def _learnable(turn: Turn) -> list[int]:
+def learnable(turn: Turn) -> list[int]:
     """Return the numbers of the labels that memory would learn if it read all of them."""
     claims = [
-        StatedClaim(label.relation, label.status, label.object, 1.0, True, label.subject, label.time)
+        StatedClaim(
+            label.relation, label.status, label.object, 1.0, certain=True, subject=label.subject, time=label.time
+        )
         for label in turn.claims
     ]
     person = named_person(claims, turn.text, _speaker(turn))
@@ -304,7 +309,7 @@ def main() -> None:
             sys.stdout.write(f"{name} from {limit}: {figures(sample, kept)}\n")
         kept = [j for j in sample.judged if limits.keeps(j.claim) and j.claim.relation not in never]
         sys.stdout.write(f"{name} as kept: {figures(sample, kept)}\n")
-        sys.stdout.write(f"{name} as learnt: {learnt_figures(sample, kept)}\n")
+        sys.stdout.write(f"{name} as learnt: {learnt_figures(sample, kept, limits.change)}\n")
 
 
 class Limits(NamedTuple):

@@ -112,8 +112,8 @@ def new_order(scores: Sequence[float], numbers: Numbers, covered: Sequence[float
     """Return the places of the first candidates, as many as there are numbers, the best first by both scores.
 
     ``scores`` are those of the arms, the best first, and ``covered`` the shares of the question's words. A candidate
-    that was not read counts like one that a quarter of those that were read fall below. The weight was chosen by
-    ``python -m training.weigh``.
+    that was not read counts like one that a quarter of those that were read fall below. ``WEIGHT`` was chosen
+    by ``python -m training.weigh``.
     """
     known = sorted(number for number in numbers if number is not None)
     if not known:

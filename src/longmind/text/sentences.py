@@ -37,6 +37,11 @@ def sentences(text: str) -> tuple[Sentence, ...]:
     return _cached(text) if len(text) <= _MAX_CACHED else _cut(text)
 
 
+def sentence_at(text: str, place: int) -> Sentence | None:
+    """Return the sentence in which a place of a text lies; None if it lies in none."""
+    return next((s for s in sentences(text) if s.start <= place < s.start + len(s.text)), None)
+
+
 def _cut(text: str) -> tuple[Sentence, ...]:
     plain = _ASIDE.sub(lambda m: "." + " " * (len(m.group()) - 1), text) if "[" in text else text
     start = 0

@@ -43,13 +43,13 @@ _DOUBT = 0.3
 """From which confidence on a joke, a wish or hearsay that the reader sees speaks against a pattern."""
 _SURE_HOME = 0.9
 """From which confidence on a home is not doubted because patterns do not know the name of the place."""
-_SUCCESSOR = 0.6
+_REPLACING = 0.6
 """From which confidence on a claim is kept that names what has taken the place of something."""
-_TAKE_TURNS = frozenset(
+_REPLACEABLE = frozenset(
     """lives_in works_as works_at works_in studies studied_at partner knows pet diet medication hobby uses member_of
     contact located_in""".split()
 )
-"""Relations in which one thing takes the place of another."""
+"""Relations in which one value takes the place of another."""
 _DENIED = frozenset({"hypothetical", "negated", "reported", "question"})
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 MAX_TEXT = 200_000
@@ -175,7 +175,7 @@ def _applied(
     claims: Sequence[StatedClaim], text: SpokenText, said_at: datetime
 ) -> Iterator[tuple[StatedClaim, Claim | Refused]]:
     """Yield what each claim says, and what no longer holds if it does."""
-    claims = [replace(claim, kept=claim.kept or _takes_place(claim, claims, text.text)) for claim in claims]
+    claims = [replace(claim, kept=claim.kept or _is_replacement(claim, claims, text.text)) for claim in claims]
     person = named_person([claim for claim in claims if claim.kept], text.text, text.speaker)
     for claim in claims:
         applied = apply_claim(claim, text.text, text.speaker, said_at, person)
@@ -186,15 +186,15 @@ def _applied(
             yield claim, ending
 
 
-def _takes_place(claim: StatedClaim, claims: Sequence[StatedClaim], text: str) -> bool:
+def _is_replacement(claim: StatedClaim, claims: Sequence[StatedClaim], text: str) -> bool:
     """Whether a claim names what has taken the place of something that its turn surely ends.
 
     "I cancelled Spotify, we are on Tidal": the one makes the other likelier than it is by itself.
     """
     return (
         claim.status == "current"
-        and claim.relation in _TAKE_TURNS
-        and claim.confidence >= _SUCCESSOR
+        and claim.relation in _REPLACEABLE
+        and claim.confidence >= _REPLACING
         and any(
             other.certain and other.status == "ended" and other.relation == claim.relation
             and subject_of(other, text, "", None) == subject_of(claim, text, "", None)

@@ -10,7 +10,7 @@ import re
 from typing import Literal
 
 from longmind.models.statements import Status
-from longmind.text.sentences import sentences
+from longmind.text.sentences import sentence_at
 
 _CONDITION = re.compile(r"^\W*(?:(?:and|but|so|then|well|oh|maybe)\W+)*(?:if|unless|suppose|imagine)\b", re.IGNORECASE)
 _SAYING = re.compile(
@@ -50,7 +50,7 @@ def framed(text: str, at: int) -> Status | None:
     before = text[:at]
     if _is_quoted(before) and not before.endswith(('"', "“")):
         return "reported"
-    sentence = next((s for s in sentences(text) if s.start <= at < s.start + len(s.text)), None)
+    sentence = sentence_at(text, at)
     if sentence is None:
         return None
     led = sentence.text[: at - sentence.start]

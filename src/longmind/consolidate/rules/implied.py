@@ -13,7 +13,7 @@ from longmind.consolidate.rules.naming import FAMILIES, KIN_ALONE, object_of, re
 from longmind.consolidate.rules.relations import PARTNER_PREDICATES, PARTNER_WORDS, RELATIONS
 from longmind.consolidate.rules.stated import settled_status
 from longmind.models.statements import StatedClaim
-from longmind.text.sentences import sentences
+from longmind.text.sentences import sentence_at
 
 _APART = re.compile(r"single|divorced|separated|widow(?:ed|er)?|alone|on my own", re.IGNORECASE)
 """Being this means that there is no partner any more."""
@@ -22,7 +22,6 @@ _RETIRED = re.compile(r"retired|(?:into\s+)?retirement|in retirement|(?:a\s+)?pe
 _STATES_OF_WORK = frozenset({("works_as", "current"), ("other", "current"), ("event", "past")})
 """Where the reader finds that somebody has retired."""
 _NOT = re.compile(r"\b(?:no|not|never|none|without|cannot)\b|n['’]t\b", re.IGNORECASE)
-_NONE: tuple[str, ...] = ()
 
 
 def implied_endings(
@@ -47,9 +46,9 @@ def implied_endings(
         for word in PARTNER_WORDS:
             yield endings("has", word)
     elif (claim.relation, status) in _STATES_OF_WORK and _RETIRED.fullmatch(words):
-        is_work = claim.relation == "works_as"  # which replaces what somebody worked as before
-        predicate, also = ("works at", _NONE) if is_work else ("works as", ("works at",))
-        yield endings(predicate, many=False, also=also)
+        yield endings("works at", many=False)
+        if claim.relation != "works_as":  # which replaces what somebody worked as before
+            yield endings("works as", many=False)
     elif status == "ended" and claim.relation in FAMILIES and KIN_ALONE.fullmatch(words):
         word = words.split()[-1].lower()
         also = PARTNER_PREDICATES if f"has {word}" in PARTNER_PREDICATES else ("has pet",) * (claim.relation == "pet")
@@ -59,17 +58,17 @@ def implied_endings(
         if claim.relation in FAMILIES:
             yield endings(denial, many=False)
         elif relation is not None and object is not None:
-            yield endings(relation.negated or denial, _told_with(claim, text))
+            yield endings(relation.negated or denial, _words_up_to(claim, text))
 
 
-def _told_with(claim: StatedClaim, text: str) -> str:
+def _words_up_to(claim: StatedClaim, text: str) -> str:
     """Return the words of a claim that may name what was denied: "we bought a car, a Jogger" ends that there is no car.
 
     They are those of the sentence up to the object; where these deny something themselves, the object alone.
     """
-    sentence = next((s for s in sentences(text) if s.start <= claim.object[0] < s.start + len(s.text)), None)
-    told = text[claim.object[0] if sentence is None else sentence.start : claim.object[1]]
-    return words_of(text, claim.object) if _NOT.search(told) else told
+    sentence = sentence_at(text, claim.object[0])
+    words = text[claim.object[0] if sentence is None else sentence.start : claim.object[1]]
+    return words_of(text, claim.object) if _NOT.search(words) else words
 
 
 def _ending(

@@ -41,7 +41,8 @@ KIN_ALONE = re.compile(
 )
 _MINE = re.compile(r"\b(?:my|our|your|his|her|their|the|['’]s)\s+(?:[\w-]+\s+){0,2}[\w-]+$", re.IGNORECASE)
 """Somebody who is only mentioned: "my uncle says". That there is an uncle is not what is said."""
-_OWN_HOUSEHOLD = re.compile(r"\b(?:my|our)\s+(?:[\w-]+\s+){0,2}[\w-]+$", re.IGNORECASE)
+_OWN = re.compile(r"\b(?:my|our)\s+(?:[\w-]+\s+){0,2}[\w-]+$", re.IGNORECASE)
+"""Somebody whom the speaker calls theirs."""
 _HOUSEHOLD = frozenset({"partner", "child", "sibling", "pet"})
 """Not everybody has these, so that somebody has them is worth knowing: "my wife says"."""
 FAMILIES = frozenset({"partner", "child", "parent", "sibling", "relative", "knows", "pet"})
@@ -68,6 +69,7 @@ def named_person(claims: Sequence[StatedClaim], text: str, speaker: str | None) 
 
 
 def words_of(text: str, span: Span) -> str:
+    """Return the words of a text that a span covers."""
     return text[span[0] : span[1]]
 
 
@@ -138,7 +140,7 @@ def _kin_alone(claim: StatedClaim, before: str) -> Relation | None:
 
     Who is only mentioned counts if not everybody has one, and if it is the speaker's.
     """
-    own = claim.relation in _HOUSEHOLD and claim.subject is None and _OWN_HOUSEHOLD.search(before)
+    own = claim.relation in _HOUSEHOLD and claim.subject is None and _OWN.search(before)
     if claim.relation == "parent" or (_MINE.search(before) and not own):
         return None
     return Relation("has", past="had", negated=RELATIONS[claim.relation].negated, also=("owns",))

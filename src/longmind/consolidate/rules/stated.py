@@ -19,7 +19,7 @@ from longmind.consolidate.rules.relations import Relation, known_by_name
 from longmind.models.statements import StatedClaim, Status
 from longmind.text.dates import NamedTime
 from longmind.text.durations import resolve_duration, resolve_end
-from longmind.text.sentences import sentences
+from longmind.text.sentences import sentence_at
 
 _REFUSED: dict[Status, Reason] = {
     "negated": "negated",
@@ -107,9 +107,11 @@ def settled_status(claim: StatedClaim, text: str, said_at: datetime) -> Status:
         return "current" if lasting else "temporary"
     if claim.relation != "lives_in":
         return "current"
-    sentence = next((s.text for s in sentences(text) if s.start <= claim.object[0] < s.start + len(s.text)), text)
-    told = sentence if _DWELLING.search(sentence) else text  # "Greetings from Tallinn! I'm here for six weeks."
-    return "temporary" if changes.tells_of_stay(told) else "current"
+    sentence = sentence_at(text, claim.object[0])
+    tells_of_home = sentence is not None and _DWELLING.search(sentence.text) is not None
+    # without a home in it the next one counts, too: "Greetings from Tallinn! I'm here for six weeks."
+    context = sentence.text if sentence is not None and tells_of_home else text
+    return "temporary" if changes.tells_of_stay(context) else "current"
 
 
 def _kept(
