@@ -197,6 +197,37 @@ async def test_what_takes_the_place_of_something_needs_less_certainty(
     assert await know(longmind, first, then) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "confidence", "expected"),
+    [
+        ("my letters still go to narva, from tartu it is two hours", 0.35, "tartu"),
+        ("my letters still go to narva, from tartu it is two hours", 0.25, "narva"),
+        ("from tartu it is two hours", 0.7, "narva"),
+    ],
+)
+async def test_a_value_beside_the_one_that_was_known_needs_less_certainty(
+    longmind: Longmind, reader: ScriptedReader, text: str, confidence: float, expected: str
+) -> None:
+    first = reader.says("narva is home", "lives_in", "narva")
+    then = reader.says(text, "lives_in", "tartu", certain=False, kept=False, confidence=confidence)
+    assert await know(longmind, first, then) == {("lives in", expected)}
+
+
+async def test_what_the_text_holds_for_true_still_is_not_replaced_by_what_is_unsure(
+    longmind: Longmind, reader: ScriptedReader
+) -> None:
+    first = reader.says("maple is my job", "works_at", "maple")
+    both = "anchor on saturdays beside my week at maple"
+    reader.says(both, "works_at", "anchor", certain=False, kept=False, confidence=0.7)
+    reader.says(both, "works_at", "maple", certain=False, kept=False, confidence=0.5)
+    assert await know(longmind, first, both) == {("works at", "maple")}
+
+
+async def test_what_is_unsure_is_not_learnt_where_nothing_was_known(longmind: Longmind, reader: ScriptedReader) -> None:
+    text = reader.says("from tartu to narva it is two hours", "lives_in", "tartu", kept=False, confidence=0.7)
+    assert await know(longmind, text) == set()
+
+
 async def test_an_unsure_ending_ends_what_it_names_under_its_own_relation(
     longmind: Longmind, reader: ScriptedReader
 ) -> None:

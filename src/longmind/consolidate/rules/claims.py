@@ -55,6 +55,8 @@ class Claim:
     """Predicates under which what has ended may be known by its name; it then ends there although less than certain."""
     beside: tuple[str, ...] = ()
     """Further values that the same text holds for true, however unsurely: this one stands beside them."""
+    rest: str | None = None
+    """The rest of the text, if the claim is too unsure by itself: it is learnt only in place of a value named there."""
 
 
 @dataclass(frozen=True, slots=True)

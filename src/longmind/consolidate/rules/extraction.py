@@ -45,6 +45,8 @@ _SURE_HOME = 0.9
 """From which confidence on a home is not doubted because patterns do not know the name of the place."""
 _REPLACING = 0.6
 """From which confidence on a claim is kept that names what has taken the place of something."""
+_IN_PLACE = 0.3
+"""From which confidence on a claim is kept for the case that its text names the value that was known."""
 _REPLACEABLE = frozenset(
     """lives_in works_as works_at works_in studies studied_at partner knows pet diet medication hobby uses member_of
     contact located_in""".split()
@@ -181,6 +183,10 @@ def _applied(
         applied = apply_claim(claim, text.text, text.speaker, said_at, person)
         if isinstance(applied, Claim) and not applied.many and not applied.ended:
             applied = replace(applied, beside=_values_beside(claim, claims, text.text))
+            if not claim.kept and claim.confidence >= _IN_PLACE:
+                claim = replace(claim, kept=True)
+                start, end = claim.object
+                applied = replace(applied, rest=f"{text.text[:start]} {text.text[end:]}")
         yield claim, applied
         for ending in implied_endings(claim, text.text, text.speaker, said_at, person):
             yield claim, ending
@@ -252,7 +258,7 @@ def merge_claims(patterns: ExtractedClaims, read: Sequence[tuple[StatedClaim, Cl
             continue
         alike = [other for other in opinions if _same_words(claim, other)]
         agreeing = [other for other in alike if _agree(claim, other)]
-        rivals = [other for other in alike if other in claims]
+        rivals = [other for other in alike if other in claims and other.rest is None]
         if not agreeing and (claim.predicate not in READ_PREDICATES or not rivals):
             certain = claim.predicate not in READ_PREDICATES
             added.append(replace(claim, certain=certain))
@@ -264,7 +270,7 @@ def merge_claims(patterns: ExtractedClaims, read: Sequence[tuple[StatedClaim, Cl
             added.append(replace(claim, also=(*claim.also, *also)))
         else:
             sure = max(claim.confidence, *(other.confidence for other in agreeing)) if agreeing else 0.0
-            claims = [replace(c, certain=True, confidence=sure) if c in agreeing else c for c in claims]
+            claims = [replace(c, certain=True, confidence=sure, rest=None) if c in agreeing else c for c in claims]
     refused = [*patterns.refused, *(result for result in results if isinstance(result, Refused))]
     return ExtractedClaims([*claims, *added], refused)
 

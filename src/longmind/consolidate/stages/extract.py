@@ -202,17 +202,24 @@ async def _start(semantic: SemanticMemory, memory: Memory, claim: Claim) -> date
     Nor does it replace what the same text says still holds: a second job.
     """
     start = claim.start or memory.occurred_at
-    if claim.many or (claim.certain and claim.since is None and not claim.beside):
+    if claim.many or (claim.certain and claim.rest is None and claim.since is None and not claim.beside):
         return start
     known = await semantic.know(claim.subject, claim.predicate, as_of=memory.occurred_at)
     others = [fact for fact in known if fold_name(str(fact.object)) != fold_name(claim.object)]
     beside = [content_terms(value) for value in claim.beside]
     still = any(value and _is_meant(value, content_terms(str(fact.object))) for fact in others for value in beside)
-    if others and (not claim.certain or still):
+    sure = claim.certain if claim.rest is None else _names_one(claim.rest, claim.object, others)
+    if (others or claim.rest is not None) and (not sure or still):
         return None
     if claim.since is None or any(fact.valid_from is None or fact.valid_from >= claim.since for fact in others):
         return start
     return claim.since
+
+
+def _names_one(rest: str, object: str, others: Sequence[Fact]) -> bool:
+    """Whether the rest of a text names a known value by a word that the new one has not."""
+    told = content_terms(rest) - content_terms(object)
+    return any(told & content_terms(str(fact.object)) for fact in others)
 
 
 async def _end(work: Work, semantic: SemanticMemory, memory: Memory, claim: Claim) -> None:
