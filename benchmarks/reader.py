@@ -36,7 +36,7 @@ def measure(reader: StatementReader, all_turns: Sequence[Turn], progress: Progre
     claims, began = 0, time.process_time()
     for start in range(0, len(to_read), _AT_ONCE):
         read = reader.read(to_read[start : start + _AT_ONCE])
-        claims += sum(claim.kept for own in read for claim in own)
+        claims += sum(claim.kept for reading in read for claim in reading.claims)
         progress(min(1.0, (start + _AT_ONCE) / len(to_read)))
     seconds = time.process_time() - began
     words = sum(len(turn.text.split()) + len((turn.previous or "").split()) for turn in to_read)

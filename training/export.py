@@ -14,6 +14,7 @@ import json
 import shutil
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,15 @@ def write_manifest() -> None:
     (WEIGHTS / "manifest.json").write_text(json.dumps({"files": sums}, indent=1) + "\n")
 
 
+def store_ends(name: str, arrays: Mapping[str, np.ndarray]) -> None:
+    """Store arrays with the others of a model that is exported."""
+    path = WEIGHTS / f"{name}.npz"
+    with np.load(path) as stored:
+        ends = {key: stored[key] for key in stored.files}
+    np.savez(path, **(ends | dict(arrays)))
+    write_manifest()
+
+
 def reading_cost(name: str, pieces: int = 100, rounds: int = 40) -> float:
     """Return the CPU milliseconds that a model takes for one text of so many pieces, on one thread."""
     from longmind.models import small_models
@@ -98,7 +108,7 @@ def reading_cost(name: str, pieces: int = 100, rounds: int = 40) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("name", choices=["reranker", "answers", "statements"])
+    parser.add_argument("name", choices=["reranker", "answers", "statements", "changes"])
     parser.add_argument("prefix", type=Path)
     parser.add_argument("--extra", type=Path)
     call = parser.parse_args()

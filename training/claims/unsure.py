@@ -119,7 +119,8 @@ def added_label(text: str, line: str) -> Label:
 
 
 def _read(turns: list[Unlabelled]) -> list[list[StatedClaim]]:
-    return TrainedStatementReader(load("statements")).read_all([ReadTurn(text, before) for before, text in turns])
+    decoded = TrainedStatementReader(load("statements")).decode_all([ReadTurn(text, before) for before, text in turns])
+    return [[claim for claim, _ in claims] for claims in decoded]
 
 
 def write_list(data: Path, out: Path, files: int, most: int) -> None:

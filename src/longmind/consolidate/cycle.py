@@ -47,6 +47,7 @@ from longmind.consolidate.stages.summarise import SummariseStage
 from longmind.consolidate.work import Notes, Stage, Work, shared_scope
 from longmind.errors import Conflict, ModelError, NotFound
 from longmind.kinds import SHAREABLE
+from longmind.models.changes import open_change_reader
 from longmind.models.statements import open_statement_reader
 from longmind.pacing import rare_collections
 from longmind.store.base import Delete, Write
@@ -55,6 +56,7 @@ from longmind.types import ConsolidationReport, Memory, Proposed, Scope, StageRe
 
 if TYPE_CHECKING:
     from longmind.consolidate.model import Extractor, SummaryWriter
+    from longmind.models.changes import ChangeReader
     from longmind.models.statements import StatementReader
     from longmind.store.store import Embed
     from longmind.systems.episodic import Teacher
@@ -117,6 +119,7 @@ class Cycle:
     _dues: dict[str, float | None] = field(default_factory=dict)
     """By stage: when it has something to do though nothing was written."""
     _reader: StatementReader | None = None
+    _change_reader: ChangeReader | None = None
     _model: ModelProgress = field(init=False)
     _pending: tuple[str, ...] = ()
     """The turns of this run that wait for their answers."""
@@ -163,6 +166,7 @@ class Cycle:
         self._model.begin(self._model_calls(use, waiting) if can_ask else None, waiting, progress.bookmark.through)
         if self.settings.statement_reader:
             self._reader = await _open_reader()
+            self._change_reader = await asyncio.to_thread(open_change_reader) if self._reader is not None else None
         began = time.monotonic()
         read, stopped = await self._process(use.seconds, dry_run=dry_run)
         if not dry_run and self._has_budget and (read or self._model.call_count):
@@ -375,6 +379,7 @@ class Cycle:
             reflections=tuple(progress.reflections),
             model=self._model.calls,
             reader=self._reader,
+            changes=self._change_reader,
             embed=self.embed,
             notes=Notes(),
         )

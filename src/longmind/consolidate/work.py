@@ -19,6 +19,7 @@ from longmind.types import Filter, Hit, Memory, Scope
 
 if TYPE_CHECKING:
     from longmind.consolidate.model import ModelCalls
+    from longmind.models.changes import ChangeReader
     from longmind.models.statements import StatementReader
     from longmind.store.base import Vector
     from longmind.store.store import Embed
@@ -79,6 +80,8 @@ class Work:
     """The language model, where there is one."""
     reader: StatementReader | None = None
     """The trained reader of statements, where it is installed and the agent uses it."""
+    changes: ChangeReader | None = None
+    """The trained reader of changes, which is installed and used with that of statements."""
     embed: Embed = _no_vectors
     """Makes vectors for what a stage compares; those of new memories are made when the draft is written."""
     notes: Notes = field(default_factory=Notes)

@@ -1,4 +1,4 @@
-"""Longmind's own small models: a reranker, a reader of answers, and a reader of statements.
+"""Longmind's own small models: a reranker, and readers of answers, of statements and of changes.
 
 Each is an encoder made from all-MiniLM-L6-v2, as an ONNX file with 8-bit weights, and a few small arrays that turn its
 token vectors into an answer. The word vectors, which are half of the weights, are shared by all. The files come with
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
 
-ModelName = Literal["reranker", "answers", "statements"]
+ModelName = Literal["reranker", "answers", "statements", "changes"]
 PACKAGES = ("longmind_models", "onnxruntime", "tokenizers")
 INSTALL = 'Run: pip install "longmind[models]"'
 CLS, SEP = 101, 102

@@ -6,24 +6,20 @@ passages. Turns go through the model one by one, so that what is read of one nev
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
 from longmind.errors import ModelError
+from longmind.models.change_signs import ChangeSigns, signs_of_change
 from longmind.models.claim_decoding import Array, ClaimHeads, DecodedClaim, decode
+from longmind.models.passages import Passage, characters_of, passages
 from longmind.models.small_models import CLS, INSTALL, SEP, Pieces, load
-from longmind.models.statements import RELATIONS, STATUSES, Span, StatedClaim, Turn
-from longmind.text.sentences import is_abbreviation
+from longmind.models.statements import RELATIONS, STATUSES, PossibleChange, Span, StatedClaim, Turn, TurnReading
 
-PREVIOUS, TEXT = 60, 170
-"""The most pieces of the turn before and of a passage that are read at once, as in training."""
-_SENTENCE_END = re.compile(r"[.!?]\s|\n")
-"""What a claim says stands in one sentence."""
 _NEVER = 1.01
 """A threshold that no confidence reaches."""
 
@@ -63,15 +59,6 @@ class Thresholds:
         return claim.confidence >= self.change.get(claim.relation, _NEVER)
 
 
-class _Passage(NamedTuple):
-    """Some word pieces of a turn that are read at once, where each stands in its text, and the pieces before them."""
-
-    text: str
-    ids: Sequence[int]
-    offsets: Sequence[Span]
-    before: Sequence[int]
-
-
 class TrainedStatementReader:
     """Reads claims with a trained model, whose ends hold its layers, its relations and its thresholds."""
 
@@ -83,6 +70,7 @@ class TrainedStatementReader:
         self._heads = ClaimHeads({name: value for name, value in model.ends.items() if value.dtype.kind == "f"})
         if len(model.ends["relation.weight"]) != len(self.relations):
             raise ModelError("The reader of statements has other relations than its weights.", hint=INSTALL)
+        self._changes = ChangeSigns.stored(model.ends)
         self.thresholds = Thresholds(self._limits("keep"), self._limits("beside"), self._limits("change"))
 
     def _limits(self, kind: str) -> dict[str, float]:
@@ -90,39 +78,59 @@ class TrainedStatementReader:
         stored = self._model.ends.get(kind)
         return {} if stored is None else dict(zip(self.relations, stored.tolist(), strict=True))
 
-    def read(self, turns: Sequence[Turn]) -> list[list[StatedClaim]]:
-        """Return the claims of each turn, in the order of the text, by the thresholds of their relations."""
+    def read(self, turns: Sequence[Turn]) -> list[TurnReading]:
+        """Return what is read of each turn, claims by the thresholds of their relations."""
         limits = self.thresholds
-        return [
-            [replace(claim, kept=limits.keeps(claim), certain=limits.changes(claim)) for claim in claims]
-            for claims in self.read_all(turns)
-        ]
-
-    def read_all(self, turns: Sequence[Turn]) -> list[list[StatedClaim]]:
-        """Return the claims of each turn before any threshold."""
-        return [[claim for claim, _ in claims] for claims in self.decode_all(turns)]
+        readings = []
+        for passages_read in self._encode(turns):
+            reading = TurnReading()
+            for passage, head, tokens in passages_read:
+                for claim, _ in self._claims(passage, head, tokens):
+                    reading.claims.append(replace(claim, kept=limits.keeps(claim), certain=limits.changes(claim)))
+                if self._changes is not None:
+                    place = passage.offsets[0][0]
+                    found = self._changes.find(tokens, head)
+                    reading.changes.extend(PossibleChange(self.relations[n], place, likely) for n, likely in found)
+            readings.append(reading)
+        return readings
 
     def decode_all(self, turns: Sequence[Turn]) -> list[list[tuple[StatedClaim, DecodedClaim]]]:
-        """Return every claim of each turn, and what it was decoded from: what the calibration is computed from."""
-        texts = self._model.pieces([turn.text for turn in turns])
-        before = self._model.pieces([turn.previous or "" for turn in turns])
+        """Return every claim of each turn before any threshold, and what it was decoded from."""
         return [
-            [claim for passage in _passages(turn.text, own, previous.ids) for claim in self._read(passage)]
-            for turn, own, previous in zip(turns, texts, before, strict=True)
+            [claim for passage, head, tokens in passages_read for claim in self._claims(passage, head, tokens)]
+            for passages_read in self._encode(turns)
         ]
 
-    def _read(self, passage: _Passage) -> Iterator[tuple[StatedClaim, DecodedClaim]]:
+    def signs_of_change(self, turns: Sequence[Turn]) -> list[Array]:
+        """Return for the first passage of each turn what tells of changes: the layers for that are trained on it."""
+        empty = Turn("-")
+        return [
+            signs_of_change(tokens, head)
+            for passages_read in self._encode([turn if turn.text.strip() else empty for turn in turns])
+            for _, head, tokens in list(passages_read)[:1]
+        ]
+
+    def _encode(self, turns: Sequence[Turn]) -> Iterator[Iterator[tuple[Passage, int, Array]]]:
+        """Yield for each turn its passages, where each begins in what is read, and a vector for each piece read."""
+        texts = self._model.pieces([turn.text for turn in turns])
+        before = self._model.pieces([turn.previous or "" for turn in turns])
+        for turn, own, previous in zip(turns, texts, before, strict=True):
+            yield map(self._encode_passage, passages(turn.text, own, previous.ids))
+
+    def _encode_passage(self, passage: Passage) -> tuple[Passage, int, Array]:
         head = [CLS, *passage.before, SEP]
-        tokens = self._model.encode([*head, *passage.ids, SEP], len(head))
-        for claim in decode(tokens, len(head), len(tokens) - 2, self._heads):
+        return passage, len(head), self._model.encode([*head, *passage.ids, SEP], len(head))
+
+    def _claims(self, passage: Passage, head: int, tokens: Array) -> Iterator[tuple[StatedClaim, DecodedClaim]]:
+        for claim in decode(tokens, head, len(tokens) - 2, self._heads):
             relation = self.relations[claim.relation]
             if relation in RELATIONS:
-                yield _stated(relation, claim, passage, len(head)), claim
+                yield _stated(relation, claim, passage, head), claim
 
 
-def _stated(relation: str, claim: DecodedClaim, passage: _Passage, head: int) -> StatedClaim:
+def _stated(relation: str, claim: DecodedClaim, passage: Passage, head: int) -> StatedClaim:
     def characters(pieces: Span) -> Span:
-        return _characters(passage, pieces[0] - head, pieces[1] - head)
+        return characters_of(passage, pieces[0] - head, pieces[1] - head)
 
     return StatedClaim(
         relation,
@@ -132,46 +140,6 @@ def _stated(relation: str, claim: DecodedClaim, passage: _Passage, head: int) ->
         subject=None if claim.subject is None else characters(claim.subject),
         time=None if claim.time is None else characters(claim.time),
     )
-
-
-def _characters(passage: _Passage, first: int, last: int) -> Span:
-    """Return the characters of some pieces, from the beginning of the first word to the end of the last."""
-    while first > 0 and _continues(passage, first):
-        first -= 1
-    while last + 1 < len(passage.offsets) and _continues(passage, last + 1):
-        last += 1
-    start, end = passage.offsets[first][0], passage.offsets[last][1]
-    ends = _SENTENCE_END.finditer(passage.text, start, end)
-    stop = next((each for each in ends if not is_abbreviation(passage.text, each.start() + 1)), None)
-    return start, end if stop is None or stop.start() == start else stop.start()
-
-
-def _continues(passage: _Passage, number: int) -> bool:
-    """Whether a piece goes on with the word of the piece before it."""
-    start = passage.offsets[number][0]
-    return (
-        passage.offsets[number - 1][1] == start
-        and passage.text[start - 1 : start].isalnum()
-        and passage.text[start : start + 1].isalnum()
-    )
-
-
-def _passages(text: str, own: Pieces, previous: Sequence[int]) -> Iterator[_Passage]:
-    """Yield the passages of a turn. Each but the first is read with the end of the passage before it."""
-    start, before = 0, previous[-PREVIOUS:]
-    while start < len(own.ids):
-        end = _passage_end(text, own, start)
-        yield _Passage(text, own.ids[start:end], own.offsets[start:end], before)
-        start, before = end, own.ids[max(start, end - PREVIOUS) : end]
-
-
-def _passage_end(text: str, own: Pieces, start: int) -> int:
-    """Return where a passage ends: with the text, or after the last full stop that fits, or else where it is full."""
-    limit = start + TEXT
-    if limit >= len(own.ids):
-        return len(own.ids)
-    ends = (n + 1 for n in range(limit - 1, start + TEXT // 2, -1) if text[own.offsets[n][1] - 1] in ".!?;")
-    return next(ends, limit)
 
 
 _opening = threading.Lock()

@@ -7,7 +7,7 @@ what consolidation does with each.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 Status = Literal["current", "past", "ended", "planned", "negated", "temporary", "hypothetical", "reported", "asked"]
@@ -69,6 +69,27 @@ class StatedClaim:
         return min(start for start, _ in spans), max(end for _, end in spans)
 
 
+@dataclass(frozen=True, slots=True)
+class PossibleChange:
+    """A relation of which a turn may tell a change, by words that need not name it: "the ring is back in its box"."""
+
+    relation: str
+    place: int
+    """The first character of the passage that may tell it."""
+    likely: bool = True
+    """Whether it is worth reading also together with a fact that the turn does not name."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnReading:
+    """What is read of a turn."""
+
+    claims: list[StatedClaim] = field(default_factory=list)
+    """In the order of the text."""
+    changes: list[PossibleChange] = field(default_factory=list)
+    """What is worth reading together with what is known."""
+
+
 class StatementReader(Protocol):
     """Reads the claims in turns. It computes for long, so callers run it in a thread."""
 
@@ -77,8 +98,8 @@ class StatementReader(Protocol):
         """The model and its version, recorded with what is learnt from it."""
         ...
 
-    def read(self, turns: Sequence[Turn]) -> list[list[StatedClaim]]:
-        """Return the claims of each turn, in the order of the text; what is read of one depends on no other."""
+    def read(self, turns: Sequence[Turn]) -> list[TurnReading]:
+        """Return what is read of each turn; what is read of one depends on no other."""
         ...
 
 

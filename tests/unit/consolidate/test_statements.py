@@ -10,7 +10,7 @@ import pytest
 from longmind import Longmind
 from longmind.consolidate import cycle
 from longmind.errors import ModelError
-from longmind.models.statements import StatedClaim, Status, Turn, open_statement_reader
+from longmind.models.statements import StatedClaim, Status, Turn, TurnReading, open_statement_reader
 from longmind.systems.semantic import Fact
 
 pytestmark = pytest.mark.statement_reader
@@ -44,15 +44,16 @@ class ScriptedReader:
         self.claims.setdefault(text, []).append(claim)
         return text
 
-    def read(self, turns: Sequence[Turn]) -> list[list[StatedClaim]]:
+    def read(self, turns: Sequence[Turn]) -> list[TurnReading]:
         self.turns += turns
-        return [self.claims.get(turn.text, []) for turn in turns]
+        return [TurnReading(self.claims.get(turn.text, [])) for turn in turns]
 
 
 @pytest.fixture
 def reader(monkeypatch: pytest.MonkeyPatch) -> ScriptedReader:
     scripted = ScriptedReader()
     monkeypatch.setattr(cycle, "open_statement_reader", lambda: scripted)
+    monkeypatch.setattr(cycle, "open_change_reader", lambda: None)
     return scripted
 
 

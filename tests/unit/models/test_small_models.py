@@ -32,7 +32,7 @@ def test_what_is_missing_is_named_with_the_command_that_installs_it(monkeypatch)
 
 
 @installed
-@pytest.mark.parametrize("name", ["reranker", "answers", "statements"])
+@pytest.mark.parametrize("name", ["reranker", "answers", "statements", "changes"])
 def test_the_vector_of_a_piece_depends_on_the_others(name):
     model = load(name)
     question, text = model.pieces(["Where does Alice live?", "Alice lives in Porto."])

@@ -11,17 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from longmind.models.passages import PREVIOUS, TEXT, Passage, characters_of
 from longmind.models.small_models import CLS, SEP, Pieces
-from longmind.models.statement_reader import (
-    PREVIOUS,
-    TEXT,
-    Thresholds,
-    TrainedStatementReader,
-    _characters,
-    _Passage,
-    shared_reader,
-)
-from longmind.models.statements import RELATIONS, STATUSES, StatedClaim, Turn, open_statement_reader
+from longmind.models.statement_reader import Thresholds, TrainedStatementReader, shared_reader
+from longmind.models.statements import RELATIONS, STATUSES, StatedClaim, Turn, TurnReading, open_statement_reader
 
 WIDTH = 16
 TURNS = st.lists(st.text(alphabet="abc ,.ä7!\n", max_size=40), max_size=4)
@@ -74,8 +67,8 @@ def hash_of(piece: str) -> int:
 @given(texts=TURNS, before=st.none() | st.text(alphabet="xyz ", max_size=20))
 def test_every_span_is_made_of_whole_words_of_its_text(texts: list[str], before: str | None) -> None:
     reader = TrainedStatementReader(TinyModel())
-    for text, claims in zip(texts, reader.read([Turn(text, before) for text in texts]), strict=True):
-        for claim in claims:
+    for text, read in zip(texts, reader.read([Turn(text, before) for text in texts]), strict=True):
+        for claim in read.claims:
             for span in (claim.object, claim.subject, claim.time):
                 if span is not None:
                     start, end = span
@@ -97,7 +90,7 @@ def test_a_turn_is_read_the_same_alone_and_among_others(texts: list[str]) -> Non
 def test_a_long_text_is_read_in_passages_that_fit() -> None:
     model = TinyModel()
     text = ". ".join(f"ab cd {number}" for number in range(400))
-    claims = TrainedStatementReader(model).read([Turn(text, "xy " * 200)])[0]
+    claims = TrainedStatementReader(model).read([Turn(text, "xy " * 200)])[0].claims
     assert len(model.lengths) > 5
     assert max(model.lengths) <= PREVIOUS + TEXT + 3
     assert claims
@@ -105,16 +98,16 @@ def test_a_long_text_is_read_in_passages_that_fit() -> None:
 
 
 def test_nothing_is_read_in_an_empty_text() -> None:
-    assert TrainedStatementReader(TinyModel()).read([Turn(""), Turn("  \n")]) == [[], []]
+    assert TrainedStatementReader(TinyModel()).read([Turn(""), Turn("  \n")]) == [TurnReading(), TurnReading()]
 
 
 def test_thresholds_decide_what_is_kept_and_what_is_certain() -> None:
     turn = Turn("abc abca cab bca acb cba bac aab bba cca")
-    every = TrainedStatementReader(TinyModel()).read([turn])[0]
+    every = TrainedStatementReader(TinyModel()).read([turn])[0].claims
     low, high = sorted(claim.confidence for claim in every)[1:3]
     model = TinyModel(keep=low)
     model.ends["change"][:] = high
-    claims = TrainedStatementReader(model).read([turn])[0]
+    claims = TrainedStatementReader(model).read([turn])[0].claims
     assert [claim.kept for claim in claims] == [claim.confidence >= low for claim in every]
     assert [claim.certain for claim in claims] == [claim.confidence >= high for claim in every]
     assert not all(claim.kept for claim in claims)
@@ -124,7 +117,7 @@ def test_thresholds_decide_what_is_kept_and_what_is_certain() -> None:
 def test_a_relation_without_a_threshold_is_never_read() -> None:
     model = TinyModel()
     del model.ends["keep"], model.ends["beside"]
-    assert not any(claim.kept for claim in TrainedStatementReader(model).read([Turn("abc cab bca")])[0])
+    assert not any(claim.kept for claim in TrainedStatementReader(model).read([Turn("abc cab bca")])[0].claims)
     limits = Thresholds({"name": 0.5}, {"name": 0.4}, {})
     assert limits.keeps(StatedClaim("name", "current", (0, 1), 0.5))
     assert limits.keeps(StatedClaim("name", "past", (0, 1), 0.4))
@@ -139,14 +132,14 @@ def test_the_shipped_model_reads_plain_statements() -> None:
     assert reader is not None
     assert set(reader.relations) == set(RELATIONS)
     text = "I'm allergic to peanuts."
-    best = max(reader.read_all([Turn(text)])[0], key=lambda claim: claim.confidence)
+    best = max(reader.read([Turn(text)])[0].claims, key=lambda claim: claim.confidence)
     assert (best.relation, best.status, text[slice(*best.object)]) == ("allergy", "current", "peanuts")
 
 
 def test_a_title_ends_no_sentence() -> None:
     text = "Appointment with Dr. Osei. He is kind."
     words = [match.span() for match in re.finditer(r"\w+|[.]", text)]
-    passage = _Passage(text, list(range(len(words))), words, ())
+    passage = Passage(text, list(range(len(words))), words, ())
     last = [text[start:end] for start, end in words].index("Osei")
-    assert text[slice(*_characters(passage, 0, last))] == "Appointment with Dr. Osei"
-    assert text[slice(*_characters(passage, 0, len(words) - 1))] == "Appointment with Dr. Osei"
+    assert text[slice(*characters_of(passage, 0, last))] == "Appointment with Dr. Osei"
+    assert text[slice(*characters_of(passage, 0, len(words) - 1))] == "Appointment with Dr. Osei"

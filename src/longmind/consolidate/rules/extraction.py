@@ -23,7 +23,7 @@ from longmind.consolidate.rules.relations import RELATIONS
 from longmind.consolidate.rules.stated import apply_claim
 from longmind.consolidate.rules.world_statements import world_statements
 from longmind.kinds import SOURCES_OF_FACTS
-from longmind.models.statements import StatedClaim, StatementReader, Turn
+from longmind.models.statements import StatedClaim, StatementReader, Turn, TurnReading
 from longmind.systems.semantic import fold_name
 from longmind.text.language import is_english
 from longmind.text.sentences import MAX_SENTENCE, sentences
@@ -58,12 +58,29 @@ MAX_TEXT = 200_000
 """Characters of one memory that are read."""
 
 
+class SpokenText(NamedTuple):
+    """A text of one speaker within a memory: where it begins, who speaks, and what was said before it."""
+
+    start: int
+    text: str
+    speaker: str | None
+    previous: str | None = None
+
+
+class ReadText(NamedTuple):
+    """A text, and all that the reader of statements sees in it, however unsurely."""
+
+    said: SpokenText
+    reading: TurnReading
+
+
 @dataclass(slots=True)
 class ExtractedClaims:
-    """The claims that rules found in a text, and what they refused."""
+    """The claims that rules found in a text, what they refused, and what the reader read."""
 
     claims: list[Claim] = field(default_factory=list)
     refused: list[Refused] = field(default_factory=list)
+    read: list[ReadText] = field(default_factory=list)
 
 
 def origin(role: str, name: str | None) -> FactOrigin:
@@ -90,15 +107,6 @@ def speaker_of(memory: Memory) -> str | None:
     if origin(memory.source.role, memory.source.name) != "people":
         return None
     return memory.source.name or memory.user or "user"
-
-
-class SpokenText(NamedTuple):
-    """A text of one speaker within a memory: where it begins, who speaks, and what was said before it."""
-
-    start: int
-    text: str
-    speaker: str | None
-    previous: str | None = None
 
 
 def spoken_turns(page: Memory, facts_from: Collection[FactOrigin] = FACTS_FROM) -> Iterator[SpokenText]:
@@ -161,14 +169,15 @@ def extract_memories(
     ]
     stated = _read([text for _, text in texts], reader)
     results = [ExtractedClaims() for _ in memories]
-    for (number, text), claims in zip(texts, stated, strict=True):
+    for (number, text), reading in zip(texts, stated, strict=True):
         said_at, result = memories[number].occurred_at, results[number]
         extracted = extract(text.text, text.speaker, said_at)
-        if claims is None:
+        if reading is None:
             result.refused.append(Refused("language", text.text[:MAX_SENTENCE]))
-        else:
-            read = list(_applied(claims, text, said_at))
-            extracted = merge_claims(extracted, read) if reader is not None else extracted
+        elif reader is not None:
+            extracted = merge_claims(extracted, list(_applied(reading.claims, text, said_at)))
+            if text.speaker is not None and not states_nothing(text.text):
+                result.read.append(ReadText(text, reading))
         _add(result, extracted, text)
     return results
 
@@ -222,21 +231,21 @@ def _values_beside(claim: StatedClaim, claims: Sequence[StatedClaim], text: str)
     )
 
 
-def _read(texts: Sequence[SpokenText], reader: StatementReader | None) -> list[list[StatedClaim] | None]:
+def _read(texts: Sequence[SpokenText], reader: StatementReader | None) -> list[TurnReading | None]:
     """Return what the reader finds in each text; None for one that is not English, which is left to a language model.
 
     It reads what people said. Documents are not talk, and nobody says "I" in them. What plainly states nothing is not
     read: reading a turn costs more than all other stages do.
     """
-    results: list[list[StatedClaim] | None] = [[] for _ in texts]
+    results: list[TurnReading | None] = [TurnReading() for _ in texts]
     spoken = [number for number, text in enumerate(texts) if text.speaker is not None] if reader is not None else []
     english = [number for number in spoken if is_english(texts[number].text)]
     for number in set(spoken) - set(english):
         results[number] = None
     to_read = [number for number in english if not states_nothing(texts[number].text)]
     turns = [Turn(texts[number].text, texts[number].previous) for number in to_read]
-    for number, claims in zip(to_read, [] if reader is None else reader.read(turns), strict=True):
-        results[number] = claims
+    for number, reading in zip(to_read, [] if reader is None else reader.read(turns), strict=True):
+        results[number] = reading
     return results
 
 

@@ -15,6 +15,7 @@ from longmind.consolidate.rules.relations import (
     PHONE,
     QUANTITY,
     RELATIONS,
+    RELATIONSHIP,
     Relation,
     kin,
 )
@@ -95,8 +96,17 @@ def _name(words: str, speaker: str | None) -> str | None:
 
 def object_of(claim: StatedClaim, text: str, speaker: str | None) -> str | None:
     """Return what a claim states of its subject; None if the words do not name anything."""
-    words = " ".join(_object_words(claim, text).split()).strip(' .,;:!?"“”')
-    if claim.relation not in _CLAUSES:
+    return _value(_object_words(claim, text), speaker, clause=claim.relation in _CLAUSES)
+
+
+def value_of(text: str, span: Span, speaker: str | None) -> str | None:
+    """Return what some words of a text name as the value of a fact; None if they do not name anything."""
+    return _value(words_of(text, span), speaker)
+
+
+def _value(words: str, speaker: str | None, *, clause: bool = False) -> str | None:
+    words = " ".join(words.split()).strip(' .,;:!?"“”')
+    if not clause:
         words = _ARTICLE.sub("", words)
     if not words or _POINTS.fullmatch(words):
         return None
@@ -127,7 +137,7 @@ def relation_of(claim: StatedClaim, text: str) -> Relation | None:
     if KIN_ALONE.fullmatch(words):
         return _kin_alone(claim, f"{text[: claim.object[0]]}{words}")
     if claim.relation == "partner" and _RELATIONSHIP.search(words):
-        return Relation("relationship", many=False, past="former relationship")
+        return RELATIONSHIP
     before = _KIN_BEFORE.search(text[: claim.object[0]])
     if before is None:
         return RELATIONS[claim.relation]

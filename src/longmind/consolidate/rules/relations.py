@@ -186,6 +186,9 @@ def known_by_name(name: str) -> tuple[str, ...]:
     return _HAD if relation.relates else (relation.predicate, *relation.also)
 
 
+_LASTING = """name lives_in contact belief language works_as works_at works_in studies studied_at partner knows pet diet
+allergy condition medication likes dislikes hobby habit owns uses member_of deadline located_in property"""
+
 DIET = Relation("diet", many=False, past="former diet", stay="diet for now", negated="not on the diet")
 """A way of eating that has a name, of which there is one at a time."""
 PHONE = Relation("phone number", many=False, past="former phone number", also=("contact",))
@@ -195,3 +198,24 @@ PERSONAL_DEADLINE = Relation("deadline of", past="past deadline")
 """A date by which somebody has to do something that is not named: there may be several."""
 QUANTITY = Relation("amounts to", many=False, past="amounted to", coming="will amount to", stay="amounts for now to")
 """A property that is a number: a thing has one value of it at a time, as of a limit, a price or a size."""
+RELATIONSHIP = Relation("relationship", many=False, past="former relationship")
+"""How somebody lives with somebody, in place of a name."""
+_ALSO = {
+    "diet": (DIET,),
+    "contact": (PHONE, MAIL),
+    "deadline": (PERSONAL_DEADLINE,),
+    "property": (QUANTITY,),
+    "partner": (RELATIONSHIP,),
+}
+_WORK = ("works_as", "works_at", "works_in")
+"""Whoever tells of a new job may mean what is known of any of these."""
+
+
+def _lasting_predicates(name: str) -> frozenset[str]:
+    relations = (*(RELATIONS[each] for each in (_WORK if name in _WORK else (name,))), *_ALSO.get(name, ()))
+    return frozenset(predicate for each in relations for predicate in (each.predicate, *each.also))
+
+
+LASTING = {name: _lasting_predicates(name) for name in _LASTING.split()}
+"""The relations of what holds for some time and may then be over, with the predicates under which it is known."""
+CHANGEABLE = frozenset[str]().union(*LASTING.values())

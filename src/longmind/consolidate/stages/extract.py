@@ -9,12 +9,14 @@ the model.
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
 from longmind.config import FactOrigin
+from longmind.consolidate.changed_facts import ChangedFacts
 from longmind.consolidate.model import (
     CheckedClaims,
     ExtractionAnswer,
@@ -29,6 +31,7 @@ from longmind.consolidate.rules.claims import Claim
 from longmind.consolidate.rules.extraction import (
     FACTS_FROM,
     MAX_TEXT,
+    ReadText,
     extract_memories,
     is_source,
     speaker_of,
@@ -64,6 +67,7 @@ _CHARS_READ_AT_ONCE = 8_000
 _SPEAKER = frozenset({"i", "me", "my", "speaker", "the speaker", "user", "the user"})
 """The subjects by which a model means the speaker."""
 SourcedClaim = tuple[Memory, Claim]
+SourcedText = tuple[Memory, ReadText]
 EvidenceKey = tuple[str, int, int, str, str]
 """Evidence of a fact: memory, span, subject and predicate."""
 
@@ -83,20 +87,24 @@ class ExtractStage:
     name: str = "extract"
 
     async def propose(self, work: Work) -> None:
-        claims = await _rule_claims(work)
+        claims, read = await _rule_claims(work)
         claims += await _model_claims(work)
         recorded = await _recorded_evidence(work, [memory.id for memory, _ in claims])
         new = [(memory, claim) for memory, claim in claims if _evidence_key(memory, claim) not in recorded]
-        new.sort(key=lambda sourced: sourced[0].occurred_at)  # stable: claims of one moment stay in their order
         for user in work.users():
             own = [(memory, claim) for memory, claim in new if memory.user == user]
-            if own:
-                await _learn(work, user, own)
+            texts = [(memory, text) for memory, text in read if memory.user == user]
+            if own or texts:
+                await _learn(work, user, own, texts)
 
 
-async def _rule_claims(work: Work) -> list[SourcedClaim]:
-    """Return the claims that rules find in the new memories. Reading runs in a thread, one batch after the other."""
+async def _rule_claims(work: Work) -> tuple[list[SourcedClaim], list[SourcedText]]:
+    """Return the claims that rules find in the new memories, and the texts that the reader read.
+
+    Reading runs in a thread, one batch after the other.
+    """
     claims: list[SourcedClaim] = []
+    read: list[SourcedText] = []
     facts_from = work.settings.facts_from
     sources = [memory for memory in work.sources if is_source(memory, facts_from)]
     reader = work.reader
@@ -107,7 +115,8 @@ async def _rule_claims(work: Work) -> list[SourcedClaim]:
         for memory, extracted in zip(batch, results, strict=True):
             work.notes.rejected.update(refused.reason for refused in extracted.refused)
             claims += [(memory, claim) for claim in extracted.claims]
-    return claims
+            read += [(memory, text) for text in extracted.read]
+    return claims, read
 
 
 async def _previous_texts(work: Work, sources: Sequence[Memory]) -> dict[str, str]:
@@ -155,12 +164,37 @@ def _evidence_key(memory: Memory, claim: Claim) -> EvidenceKey:
 # -- learning ----------------------------------------------------------------------------------------------------------
 
 
-async def _learn(work: Work, user: str | None, claims: Sequence[SourcedClaim]) -> None:
-    """Learn the claims of one user, in the order of their time."""
+async def _learn(work: Work, user: str | None, claims: Sequence[SourcedClaim], texts: Sequence[SourcedText]) -> None:
+    """Learn what the memories of one user say, in the order of their time: its claims, then what they change."""
     semantic = SemanticMemory(work.scoped(user))
     await _prefetch(work, claims)
-    declared: set[str] = set()
+    changed = None
+    if work.changes is not None and texts:
+        changed = ChangedFacts(work, semantic, work.changes, user)
+        await changed.load(text for _, text in texts)
+    stated, said = defaultdict(list), defaultdict(list)
     for memory, claim in claims:
+        stated[memory.id].append(claim)
+    for memory, text in texts:
+        said[memory.id].append(text)
+    told = [memory for memory in work.sources if memory.id in stated or memory.id in said]
+    declared: set[str] = set()
+    for memory in sorted(told, key=lambda memory: memory.occurred_at):  # stable: those of one moment stay in order
+        await _learn_claims(work, semantic, memory, stated[memory.id], declared, changed)
+        if changed is not None:
+            await changed.apply(memory, said[memory.id])
+
+
+async def _learn_claims(
+    work: Work,
+    semantic: SemanticMemory,
+    memory: Memory,
+    claims: Sequence[Claim],
+    declared: set[str],
+    changed: ChangedFacts | None,
+) -> None:
+    """Learn the claims of a memory."""
+    for claim in claims:
         if claim.ended:
             await _end(work, semantic, memory, claim)
             continue
@@ -194,6 +228,8 @@ async def _learn(work: Work, user: str | None, claims: Sequence[SourcedClaim]) -
             work.notes.why[old.id] = (learned.fact.id, f"replaced by {learned.fact}")
         for id in learned.stale:
             work.notes.why[id] = (learned.fact.id, f"rested on what {learned.fact} replaced")
+        if changed is not None and (record := work.draft.now[learned.fact.id]) is not None:
+            changed.add(record)
 
 
 async def _start(semantic: SemanticMemory, memory: Memory, claim: Claim) -> datetime | None:

@@ -6,7 +6,7 @@ import pytest
 
 from longmind.consolidate.rules.extraction import extract_memories
 from longmind.consolidate.rules.plain_talk import states_nothing
-from longmind.models.statements import StatedClaim, Turn
+from longmind.models.statements import Turn, TurnReading
 from longmind.testing import memory
 from training.claims.labels import DATA, read_turns
 
@@ -22,9 +22,9 @@ class RecordingReader:
     def __init__(self) -> None:
         self.read_texts: list[str] = []
 
-    def read(self, turns: Sequence[Turn]) -> list[list[StatedClaim]]:
+    def read(self, turns: Sequence[Turn]) -> list[TurnReading]:
         self.read_texts += [turn.text for turn in turns]
-        return [[] for _ in turns]
+        return [TurnReading() for _ in turns]
 
 
 @pytest.mark.parametrize(

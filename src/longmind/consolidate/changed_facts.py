@@ -1,0 +1,262 @@
+"""What has become of facts that were known, by what somebody says: the trained reader of changes applied to memory.
+
+A claim tells what a text states. Often a text only lets know that something is over ("the ring is back in its box"),
+or states what is new so briefly that nobody is sure of it who does not know the old. So each text is read together with
+the facts it may be about: those whose value it names, and those of a kind of which it may tell a change.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass, field
+
+from longmind.consolidate.model import content_terms
+from longmind.consolidate.rules.extraction import ReadText
+from longmind.consolidate.rules.framing import framed
+from longmind.consolidate.rules.naming import value_of
+from longmind.consolidate.rules.relations import CHANGEABLE, LASTING
+from longmind.consolidate.work import Work
+from longmind.errors import Conflict, Forbidden, InvalidInput
+from longmind.models.changes import SPEAKER, Change, ChangeReader, KnownFact
+from longmind.store.reads import all_links
+from longmind.systems.semantic import Evidence, Fact, SemanticMemory, concept_key, fold_name
+from longmind.text.analysis import STOP_WORDS, terms
+from longmind.text.sentences import sentence_at
+from longmind.types import Memory
+
+_MOST = 6
+"""Facts that are read with one text."""
+_SUSPECTED = 0.1
+"""From which confidence on a claim, too unsure to be learnt, speaks of a fact of its kind."""
+_HAVING = frozenset({"owns", "uses", "partner", "pet", "knows"})
+"""The relations of what somebody has."""
+_MOST_OF_A_KIND = 3
+"""Facts of one kind about somebody; where there are more, another value stands beside them."""
+_WORD = re.compile(r"\w[\w'’-]*")
+_POSSESSIVE = re.compile(r"['’]s$")
+_LONGEST_NAME = 3
+"""Words of a name that is looked up."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    fact: Fact
+    place: int
+    """Where the text names the fact, or what may have taken its place."""
+
+
+class _About:
+    """Whom and what a text, or the one before it, speaks of."""
+
+    def __init__(self, text: ReadText) -> None:
+        said = text.said
+        self._speaker = None if said.speaker is None else fold_name(said.speaker)
+        self._whose = f"{said.speaker}'s "
+        self._words = content_terms(f"{said.text} {said.previous or ''}")
+
+    def names(self, record: Memory) -> bool:
+        """Whether a fact is about whoever speaks, or about somebody or something that is mentioned."""
+        subject = str(record.body["subject_name"])
+        if self._speaker is not None and fold_name(subject) == self._speaker:
+            return True
+        return not self._words.isdisjoint(content_terms(subject.removeprefix(self._whose)))
+
+
+@dataclass(slots=True)
+class ChangedFacts:
+    """The facts of one user that may stop to hold, and what the texts of new memories say of them."""
+
+    work: Work
+    semantic: SemanticMemory
+    reader: ChangeReader
+    user: str | None
+    _by_term: dict[str, set[str]] = field(default_factory=dict)
+    """Ids of facts by the words of their values."""
+    _by_predicate: dict[str, set[str]] = field(default_factory=dict)
+    """Ids of facts by predicate."""
+
+    async def load(self, texts: Iterable[ReadText]) -> None:
+        """Load the facts about the speakers of some texts, and about whom and what these name, in a few queries."""
+        draft = self.work.draft
+        names = {name for text in texts for name in _names(text)}
+        keys = [concept_key(name) for name in sorted(names)]
+        await draft.know_keys(keys)
+        concepts = [id for key in keys for id in draft.holders(key)]
+        await draft.know_links(concepts, leaving=False)
+        links = await all_links(draft, self.work.scope, concepts, relation="about", direction="in")
+        for record in await draft.get(self.work.scope, [link.source for link in links]):
+            self.add(record)
+
+    def add(self, record: Memory) -> None:
+        """Take a fact into account, if it is one that may stop to hold."""
+        body = record.body
+        if record.kind != "fact" or record.user != self.user or not _is_of(body["predicate"], LASTING.keys()):
+            return
+        for term in content_terms(str(body["object"])):
+            self._by_term.setdefault(term, set()).add(record.id)
+        self._by_predicate.setdefault(body["predicate"], set()).add(record.id)
+
+    async def apply(self, memory: Memory, texts: Sequence[ReadText]) -> None:
+        """End the facts that a memory surely says no longer hold, and learn what has taken their place."""
+        for text in texts:
+            candidates = self._candidates(memory, text)
+            if not candidates:
+                continue
+            facts = [_as_read(candidate, text) for candidate in candidates]
+            changes = await asyncio.to_thread(self.reader.read, facts)
+            for candidate, change in zip(candidates, changes, strict=True):
+                place = candidate.place if change.new is None else change.new[0]
+                if change.certain and framed(text.said.text, place) is None:
+                    await self._change(memory, text, candidate, change)
+
+    def _candidates(self, memory: Memory, text: ReadText) -> list[_Candidate]:
+        """Return the facts that a text may be about; those that it names by most of their words come first."""
+        places = _places(text.said.text)
+        about = _About(text)
+        relations = {claim.relation for claim in text.reading.claims if claim.confidence >= _SUSPECTED}
+        relations |= {change.relation for change in text.reading.changes}
+        ranked: dict[str, tuple[float, Memory, int]] = {}
+        for record in self._held({id for term in places for id in self._by_term.get(term, ())}, memory):
+            if _is_of(record.body["predicate"], relations) and about.names(record):
+                value = content_terms(str(record.body["object"]))
+                told = value & places.keys()
+                ranked[record.id] = len(told) / len(value), record, min(places[term] for term in told)
+        for rank, (relation, place) in enumerate(_kinds(text)):
+            for record in self._of_a_kind(relation, memory, about):
+                ranked.setdefault(record.id, (0.5 / (1 + rank), record, place))
+        order = sorted(ranked.values(), key=lambda each: (-each[0], each[1].id))
+        return [_Candidate(Fact.of(record), place) for _, record, place in order[:_MOST]]
+
+    def _of_a_kind(self, relation: str, memory: Memory, about: _About) -> Iterator[Memory]:
+        """Yield the facts of a relation about the speaker, and about whom or what a text mentions."""
+        predicates = [predicate for predicate in self._by_predicate if _is_of(predicate, {relation})]
+        by_subject: dict[str, list[Memory]] = {}
+        for record in self._held({id for predicate in predicates for id in self._by_predicate[predicate]}, memory):
+            by_subject.setdefault(fold_name(record.body["subject_name"]), []).append(record)
+        for records in by_subject.values():
+            if len(records) <= _MOST_OF_A_KIND and about.names(records[0]):
+                yield from records
+
+    def _held(self, ids: Set[str], memory: Memory) -> Iterator[Memory]:
+        """Yield the facts that were known when something was said, and hold then by all that was said before."""
+        at = memory.occurred_at
+        for id in sorted(ids):
+            record = self.work.draft.now.get(id)
+            if (
+                record is not None
+                and record.state == "active"
+                and record.body.get("retracted_at") is None
+                and (record.valid_from is None or record.valid_from < at)
+                and (record.valid_to is None or record.valid_to > at)
+                and all(evidence["memory"] != memory.id for evidence in record.body.get("evidence", ()))
+            ):
+                yield record
+
+    async def _change(self, memory: Memory, text: ReadText, candidate: _Candidate, change: Change) -> None:
+        """End a fact, and learn what has taken its place."""
+        fact, notes, said = candidate.fact, self.work.notes, text.said
+        try:
+            ended = await self.semantic.end(fact, memory.occurred_at, because_of=memory.id)
+            sentence = sentence_at(said.text, candidate.place)
+            quote = said.text if sentence is None else sentence.text
+            notes.why[ended.id] = (memory.id, f"ended, as read: {quote[:200]!r}")
+            value = None if change.new is None else value_of(said.text, change.new, said.speaker)
+            if value is None or change.new is None or self._is_told(memory, fact) or not _is_other(value, fact):
+                return
+            start, end = change.new
+            learned = await self.semantic.learn(
+                fact.subject,
+                fact.predicate,
+                value,
+                valid_from=memory.occurred_at,
+                confidence=min(change.gone, memory.trust + 0.1),
+                evidence=Evidence(memory=memory.id, span=(start + said.start, end + said.start)),
+                source=memory.source.model_copy(update={"span": None}),
+                importance=max(memory.importance, 0.5),
+            )
+        except (InvalidInput, Conflict, Forbidden) as error:
+            notes.rejected["invalid" if isinstance(error, InvalidInput) else "conflict"] += 1
+            return
+        notes.why.setdefault(learned.fact.id, (memory.id, f"in place of {fact}: {said.text[start:end]!r}"))
+        record = self.work.draft.now[learned.fact.id]
+        assert record is not None
+        self.add(record)
+
+    def _is_told(self, memory: Memory, fact: Fact) -> bool:
+        """Whether a memory itself states a value of the kind of a fact."""
+        records = [self.work.draft.now.get(id) for id in self._by_predicate.get(fact.predicate, ())]
+        return any(
+            evidence["memory"] == memory.id
+            for record in records
+            if record is not None and fold_name(record.body["subject_name"]) == fold_name(fact.subject)
+            for evidence in record.body.get("evidence", ())
+        )
+
+
+def _is_of(predicate: str, relations: Set[str]) -> bool:
+    """Whether a fact with a predicate may be one of some relations of what may stop to hold."""
+    if predicate.startswith("favorite "):
+        return "likes" in relations
+    if predicate.startswith("has ") and predicate not in CHANGEABLE:
+        return not relations.isdisjoint(_HAVING)
+    return any(predicate in LASTING[relation] for relation in relations if relation in LASTING)
+
+
+def _kinds(text: ReadText) -> list[tuple[str, int]]:
+    """Return the relations of which a text may tell a change, and where, the likeliest first."""
+    claims = sorted(text.reading.claims, key=lambda claim: -claim.confidence)
+    stated = {
+        claim.relation: claim.object[0]
+        for claim in reversed(claims)
+        if claim.status == "current" and claim.confidence >= _SUSPECTED
+    }
+    changes = [change for change in text.reading.changes if change.likely]
+    places = {change.relation: change.place for change in reversed(changes)} | stated
+    order = dict.fromkeys((*(claim.relation for claim in claims), *(change.relation for change in changes)))
+    return [(relation, places[relation]) for relation in order if relation in places and relation in LASTING]
+
+
+def _names(text: ReadText) -> Iterator[str]:
+    """Yield whom and what a text may be about: who speaks, and its words by up to three, alone and as the speaker's."""
+    said = text.said
+    whose = f"{said.speaker}'s " if said.speaker is not None else None
+    if said.speaker is not None and said.speaker.strip():
+        yield said.speaker
+    for part in (said.text, said.previous or ""):
+        words = [_POSSESSIVE.sub("", match[0]) for match in _WORD.finditer(part)]
+        names = [word for word in words if word.casefold() not in STOP_WORDS]
+        yield from names
+        yield from () if whose is None else (whose + word for word in names)
+        for size in range(2, _LONGEST_NAME + 1):
+            for start in range(len(words) - size + 1):
+                name = words[start : start + size]
+                if name[0].casefold() not in STOP_WORDS and name[-1].casefold() not in STOP_WORDS:
+                    yield " ".join(name)
+                    yield from () if whose is None else (whose + " ".join(name),)
+
+
+def _is_speaker(fact: Fact, text: ReadText) -> bool:
+    return text.said.speaker is not None and fold_name(fact.subject) == fold_name(text.said.speaker)
+
+
+def _as_read(candidate: _Candidate, text: ReadText) -> KnownFact:
+    """Return a fact in the words of whoever speaks."""
+    fact, said = candidate.fact, text.said
+    subject = SPEAKER if _is_speaker(fact, text) else fact.subject.replace(f"{said.speaker}'s ", "my ")
+    return KnownFact(subject, fact.predicate, str(fact.object), said.text, candidate.place, said.previous)
+
+
+def _places(text: str) -> dict[str, int]:
+    """Return where each word of a text is said first, by its stem."""
+    places: dict[str, int] = {}
+    for match in _WORD.finditer(text):
+        for term in terms(match[0]):
+            places.setdefault(term, match.start())
+    return places
+
+
+def _is_other(value: str, fact: Fact) -> bool:
+    """Whether a value says something else than a fact does."""
+    return bool(content_terms(value) - content_terms(str(fact.object)))

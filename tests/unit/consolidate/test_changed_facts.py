@@ -1,0 +1,257 @@
+"""What the reader of changes does to what is known, through remember and consolidate."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from longmind import Longmind
+from longmind.consolidate import cycle
+from longmind.consolidate.rules.relations import LASTING
+from longmind.models.changes import Change, KnownFact
+from longmind.models.statements import PossibleChange, StatedClaim, Turn, TurnReading
+from longmind.systems.semantic import Fact
+
+pytestmark = pytest.mark.statement_reader
+START = datetime(2026, 1, 5, 12, tzinfo=UTC)
+DAY = timedelta(days=1)
+
+
+class ScriptedReaders:
+    """Read in each text what a test says: of statements, and of changes."""
+
+    name = "scripted"
+
+    def __init__(self) -> None:
+        self.claims: dict[str, list[StatedClaim]] = {}
+        self.changes: dict[tuple[str, str], tuple[bool, str | None]] = {}
+        self.possible: dict[str, list[PossibleChange]] = {}
+        self.asked: list[KnownFact] = []
+
+    def states(self, text: str, relation: str, object: str, *, sure: bool = True, subject: str | None = None) -> str:
+        def span(words: str) -> tuple[int, int]:
+            return text.index(words), text.index(words) + len(words)
+
+        confidence = 0.9 if sure else 0.2
+        whom = None if subject is None else span(subject)
+        claim = StatedClaim(relation, "current", span(object), confidence, sure, sure, whom)
+        self.claims.setdefault(text, []).append(claim)
+        return text
+
+    def may_change(self, text: str, relation: str, *, likely: bool = True) -> str:
+        self.possible.setdefault(text, []).append(PossibleChange(relation, 0, likely))
+        return text
+
+    def ends(self, text: str, object: str, new: str | None = None, *, certain: bool = True) -> str:
+        self.changes[text, object] = (certain, new)
+        named = (PossibleChange(relation, 0, likely=False) for relation in LASTING)
+        self.possible.setdefault(text, []).extend(named)
+        return text
+
+
+class Statements(ScriptedReaders):
+    def read(self, turns: Sequence[Turn]) -> list[TurnReading]:
+        return [TurnReading(self.claims.get(turn.text, []), self.possible.get(turn.text, [])) for turn in turns]
+
+
+class Changes:
+    name = "scripted"
+
+    def __init__(self, script: ScriptedReaders) -> None:
+        self._script = script
+
+    def read(self, facts: Sequence[KnownFact]) -> list[Change]:
+        self._script.asked += facts
+        return [self._change(fact) for fact in facts]
+
+    def _change(self, fact: KnownFact) -> Change:
+        certain, new = self._script.changes.get((fact.text, fact.object), (False, None))
+        start = 0 if new is None else fact.text.index(new)
+        return Change(0.95 if certain else 0.3, None if new is None else (start, start + len(new)), certain)
+
+
+@pytest.fixture
+def script(monkeypatch: pytest.MonkeyPatch) -> ScriptedReaders:
+    readers = Statements()
+    monkeypatch.setattr(cycle, "open_statement_reader", lambda: readers)
+    monkeypatch.setattr(cycle, "open_change_reader", lambda: Changes(readers))
+    return readers
+
+
+@pytest.fixture
+async def longmind() -> AsyncIterator[Longmind]:
+    async with Longmind.open("memory:", embedder="none") as opened:
+        yield opened
+
+
+async def say(longmind: Longmind, *texts: str, days: int = 60, user: str = "ann") -> None:
+    mem = longmind.agent("a", user=user)
+    for number, text in enumerate(texts):
+        await mem.remember(text, session="s", occurred_at=START + number * days * DAY)
+        await mem.consolidate()
+
+
+async def facts_of(longmind: Longmind, user: str = "ann") -> list[Fact]:
+    return list((await longmind.agent("a", user=user).semantic.facts(current=False)).items)
+
+
+async def holding(longmind: Longmind, user: str = "ann") -> set[tuple[str, str]]:
+    return {(fact.predicate, str(fact.object)) for fact in await facts_of(longmind, user) if fact.valid_to is None}
+
+
+async def test_a_fact_that_a_text_names_ends_and_what_takes_its_place_is_learnt(
+    longmind: Longmind, script: ScriptedReaders
+) -> None:
+    first = script.states("lund is home", "lives_in", "lund")
+    then = script.ends("handed back the keys in lund, first night in kalmar was cold", "lund", "kalmar")
+    await say(longmind, first, then)
+    old, new = sorted(await facts_of(longmind), key=lambda fact: str(fact.object), reverse=True)
+    assert (str(old.object), old.valid_to) == ("lund", START + 60 * DAY)
+    assert (str(new.object), new.valid_from, new.valid_to) == ("kalmar", START + 60 * DAY, None)
+    (evidence,) = new.evidence
+    assert evidence.span is not None
+    assert then[slice(*evidence.span)] == "kalmar"
+
+
+async def test_what_is_less_than_certain_changes_nothing(longmind: Longmind, script: ScriptedReaders) -> None:
+    first = script.states("lund is home", "lives_in", "lund")
+    then = script.ends("lund has fine pubs", "lund", "fine pubs", certain=False)
+    await say(longmind, first, then)
+    assert await holding(longmind) == {("lives in", "lund")}
+
+
+async def test_a_name_in_a_text_that_tells_no_change_is_not_read(longmind: Longmind, script: ScriptedReaders) -> None:
+    await say(longmind, script.states("lund is home", "lives_in", "lund"), "lund has fine pubs")
+    assert script.asked == []
+
+
+async def test_something_that_may_be_had_several_times_may_just_be_gone(
+    longmind: Longmind, script: ScriptedReaders
+) -> None:
+    first = script.states(script.states("the skoda and the bike are mine", "owns", "skoda"), "owns", "bike")
+    await say(longmind, first, script.ends("the skoda found a new owner", "skoda"))
+    assert await holding(longmind) == {("owns", "bike")}
+    assert [fact.object for fact in script.asked] == ["skoda"]  # what the text does not name is not read
+
+
+async def test_a_value_that_nobody_is_sure_of_is_read_beside_the_one_that_is_known(
+    longmind: Longmind, script: ScriptedReaders
+) -> None:
+    first = script.states("lund is home", "lives_in", "lund")
+    then = script.states("boxes unpacked, kalmar it is", "lives_in", "kalmar", sure=False)
+    await say(longmind, first, script.ends(then, "lund", "kalmar"))
+    assert await holding(longmind) == {("lives in", "kalmar")}
+
+
+async def test_what_a_memory_states_itself_is_not_doubted(longmind: Longmind, script: ScriptedReaders) -> None:
+    text = script.ends(script.states("lund is home", "lives_in", "lund"), "lund", "home")
+    await say(longmind, text)
+    assert await holding(longmind) == {("lives in", "lund")}
+    assert script.asked == []
+
+
+async def test_a_value_that_the_claims_of_a_text_state_is_not_stated_twice(
+    longmind: Longmind, script: ScriptedReaders
+) -> None:
+    first = script.states("tidal is what we use", "uses", "tidal")
+    then = script.states("tidal went, deezer it is, the yearly plan", "uses", "deezer")
+    await say(longmind, first, script.ends(then, "tidal", "the yearly plan"))
+    assert await holding(longmind) == {("uses", "deezer")}
+
+
+async def test_a_fact_is_about_whom_the_text_names(longmind: Longmind, script: ScriptedReaders) -> None:
+    first = script.states("Noor works at Arup", "works_at", "Arup", subject="Noor")
+    about_others = script.ends("the Arup building is ugly", "Arup")
+    await say(longmind, first, "rain all day", about_others, script.ends("Noor had her last day at Arup", "Arup"))
+    assert [fact.text for fact in script.asked] == ["Noor had her last day at Arup"]
+    assert script.asked[0].subject == "Noor"
+    assert await holding(longmind) == set()
+
+
+async def test_what_may_change_is_read_though_nothing_names_it(longmind: Longmind, script: ScriptedReaders) -> None:
+    first = script.states("lund is home", "lives_in", "lund")
+    then = script.may_change("bins in kalmar go out on tuesdays, I learnt", "lives_in")
+    await say(longmind, first, script.ends(then, "lund", "kalmar"))
+    assert [fact.object for fact in script.asked] == ["lund"]
+    assert await holding(longmind) == {("lives in", "kalmar")}
+
+
+async def test_what_may_change_of_somebody_is_read_where_the_text_mentions_them(
+    longmind: Longmind, script: ScriptedReaders
+) -> None:
+    first = script.states("the mail server stands in Graz", "located_in", "Graz", subject="mail server")
+    other, then = (
+        script.may_change(text, "located_in")
+        for text in ("moving the printer was hell", "spf fails since the mail server went to Linz")
+    )
+    await say(longmind, first, "rain again", other, script.ends(then, "Graz", "Linz"))
+    assert [(fact.subject, fact.text) for fact in script.asked] == [("mail server", then)]
+    assert await holding(longmind) == {("located in", "Linz")}
+
+
+async def test_a_new_job_may_be_told_of_a_post_or_of_an_employer(longmind: Longmind, script: ScriptedReaders) -> None:
+    first = script.states("logistics is where they put me", "works_in", "logistics")
+    then = script.may_change("week one as a buyer and no idea", "works_as")
+    await say(longmind, first, script.ends(then, "logistics"))
+    assert await holding(longmind) == set()
+
+
+async def test_of_many_facts_of_a_kind_none_is_read_that_the_text_does_not_name(
+    longmind: Longmind, script: ScriptedReaders
+) -> None:
+    owned = ("skoda", "bike", "kayak", "drill")
+    text = "mine: " + ", ".join(owned)
+    for each in owned:
+        script.states(text, "owns", each)
+    await say(longmind, text, script.may_change("the garage is so empty since friday", "owns"))
+    assert script.asked == []
+
+
+async def test_a_text_of_before_a_fact_says_nothing_of_it(longmind: Longmind, script: ScriptedReaders) -> None:
+    script.ends("that was it with lund", "lund")
+    await say(longmind, script.states("lund is home", "lives_in", "lund"))
+    mem = longmind.agent("a", user="ann")
+    await mem.remember("that was it with lund", session="s", occurred_at=START - 300 * DAY)
+    await mem.consolidate()
+    assert await holding(longmind) == {("lives in", "lund")}
+
+
+async def test_texts_of_one_run_count_in_the_order_of_their_time(longmind: Longmind, script: ScriptedReaders) -> None:
+    mem = longmind.agent("a", user="ann")
+    home, gone = script.states("lund is home", "lives_in", "lund"), script.ends("goodbye lund", "lund")
+    back = script.states("lund again, home at last", "lives_in", "lund")
+    for number, text in enumerate((home, gone, back)):
+        await mem.remember(text, session="s", occurred_at=START + number * 60 * DAY)
+    await mem.consolidate()
+    spans = sorted((fact.valid_from, fact.valid_to) for fact in await facts_of(longmind))
+    assert spans == [(START, START + 60 * DAY), (START + 120 * DAY, None)]
+
+
+async def test_another_user_changes_nothing(longmind: Longmind, script: ScriptedReaders) -> None:
+    await say(longmind, script.states("lund is home", "lives_in", "lund"))
+    await say(longmind, script.ends("goodbye lund", "lund"), user="bob")
+    assert await holding(longmind) == {("lives in", "lund")}
+    assert script.asked == []
+
+
+async def test_a_fact_holds_again_when_the_text_that_ended_it_is_erased(
+    longmind: Longmind, script: ScriptedReaders
+) -> None:
+    await say(longmind, script.states("lund is home", "lives_in", "lund"))
+    mem = longmind.agent("a", user="ann")
+    stored = await mem.remember(script.ends("goodbye lund", "lund"), session="s", occurred_at=START + 60 * DAY)
+    await mem.consolidate()
+    assert await holding(longmind) == set()
+    await mem.forget(stored.id, erase=True)
+    assert await holding(longmind) == {("lives in", "lund")}
+
+
+async def test_a_text_is_read_once_however_often_memory_is_consolidated(
+    longmind: Longmind, script: ScriptedReaders
+) -> None:
+    first = script.states("lund is home", "lives_in", "lund")
+    await say(longmind, first, script.ends("lund has fine pubs", "lund", certain=False))
+    await longmind.agent("a", user="ann").consolidate()
+    assert len(script.asked) == 1
