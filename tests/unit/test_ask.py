@@ -8,6 +8,7 @@ import pytest
 
 from longmind import Longmind
 from longmind.models.span_reader import Reading, ReadSpan
+from longmind.systems.semantic import Evidence
 from longmind.testing import FakeClock, ScriptedModel
 
 SAID = datetime(2026, 7, 12, 12, tzinfo=UTC)
@@ -95,6 +96,21 @@ async def test_a_current_fact_outranks_an_old_turn_and_a_newer_turn_the_fact(url
         await mem.forget(where={"kinds": ["message"]})
         await mem.remember("I live in Oslo since today.")
         assert (await mem.ask("Where does Tim live?")).text == "Oslo"
+
+
+async def test_what_has_ended_answers_no_question_for_what_holds_now(url: str) -> None:
+    clock = FakeClock(SAID)
+    async with Longmind.open(url, clock=clock, span_reader=FindsWords("Arup")) as longmind:
+        mem = longmind.agent("ask", user="tim")
+        stored = await mem.remember("I work at Arup.")
+        evidence = Evidence(memory=stored.id, span=(10, 14))
+        learned = await mem.semantic.learn("tim", "works at", "Arup", valid_from=SAID, evidence=evidence)
+        clock.advance(60)
+        assert (await mem.ask("Where does Tim work?")).text == "Arup"
+        await mem.semantic.end(learned.fact, clock.now())
+        clock.advance(60)
+        assert not (await mem.ask("Where does Tim work?")).known
+        assert (await mem.ask("Where did Tim work?")).text == "Arup"
 
 
 async def test_what_a_fact_answers_is_not_read_unless_something_newer_was_recalled(url: str) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from longmind.answering.contrast import CONTRASTED, Contrasts, about_another, read_contrast
-from longmind.answering.facts import KnownFacts, known_facts
+from longmind.answering.facts import KnownFacts, ended_evidence, known_facts
 from longmind.answering.model_writer import write_answer
 from longmind.answering.passages import USER, Passage, is_evidence, passages_of
 from longmind.answering.people import of_person
@@ -58,6 +58,9 @@ class Answerer:
         facts = await known_facts(self.semantic, question, form, self.scoped.scope.user)
         if facts is not None and not any(hit.memory.recorded_at > facts.learnt for hit in hits):
             return await self._from_facts(question, facts, min_confidence)  # nothing newer: no need to read
+        if facts is None:
+            over = await ended_evidence(self.semantic, question, form, self.scoped.scope.user, self.scoped.now())
+            hits = [hit for hit in hits if hit.memory.id not in over]
         draft = await self.draft(question, hits)
         if facts is not None and not _is_newer(draft, facts, min_confidence):
             return await self._from_facts(question, facts, min_confidence)

@@ -60,10 +60,7 @@ async def known_facts(
     semantic: SemanticMemory, question: str, form: QuestionForm, asker: str | None
 ) -> KnownFacts | None:
     """Return the current facts that answer a question; None if there are none, or it asks for the past."""
-    if form.kind not in ("one", "list", "time", "count") or _PAST.search(question):
-        return None
-    subjects = [*form.names, *([asker] if form.of_asker and asker else [])]
-    for subject in subjects:
+    for subject in _asked_about(question, form, asker):
         try:
             summary = await semantic.about(subject, limit=MOST)
         except NotFound:
@@ -73,6 +70,28 @@ async def known_facts(
         if fitting:
             return _combined(fitting, form)
     return None
+
+
+async def ended_evidence(
+    semantic: SemanticMemory, question: str, form: QuestionForm, asker: str | None, now: datetime
+) -> frozenset[str]:
+    """Return the ids of memories that state what held once, and holds no more, of what a question asks for now."""
+    over, holding = set[str](), set[str]()
+    for subject in _asked_about(question, form, asker):
+        asked = _asked_words(question, subject)
+        for predicate in _ASKED_WITH:
+            if _fits(predicate, question, asked):
+                for fact in await semantic.history(subject, predicate):
+                    ended = fact.valid_to is not None and fact.valid_to <= now and not fact.retracted
+                    (over if ended else holding).update((fact.id, *(each.memory for each in fact.evidence)))
+    return frozenset(over - holding)
+
+
+def _asked_about(question: str, form: QuestionForm, asker: str | None) -> list[str]:
+    """Return whom or what a question asks for something that holds now; none if it asks for anything else."""
+    if form.kind not in ("one", "list", "time", "count") or _PAST.search(question):
+        return []
+    return [*form.names, *([asker] if form.of_asker and asker else [])]
 
 
 def _asked_words(question: str, subject: str) -> set[str]:
