@@ -98,6 +98,15 @@ async def test_a_current_fact_outranks_an_old_turn_and_a_newer_turn_the_fact(url
         assert (await mem.ask("Where does Tim live?")).text == "Oslo"
 
 
+async def test_facts_about_a_user_without_a_name_answer_what_the_user_asks(url: str) -> None:
+    async with Longmind.open(url, span_reader=FindsWords("Lund")) as longmind:
+        mem = longmind.agent("ask")
+        await mem.remember("I live in Lund.", occurred_at=SAID)
+        await mem.semantic.learn("user", "lives in", "Kalmar")
+        answer = await mem.ask("Where do I live?")
+        assert (answer.text, answer.method) == ("Kalmar", "fact")
+
+
 async def test_what_has_ended_answers_no_question_for_what_holds_now(url: str) -> None:
     clock = FakeClock(SAID)
     async with Longmind.open(url, clock=clock, span_reader=FindsWords("Arup")) as longmind:

@@ -55,11 +55,12 @@ class Answerer:
     async def extract(self, question: str, hits: Sequence[Hit], min_confidence: float) -> Answer:
         """Return the answer that stands in facts or in the words of memories."""
         form = read_question(question)
-        facts = await known_facts(self.semantic, question, form, self.scoped.scope.user)
+        asker = self.scoped.scope.user or USER
+        facts = await known_facts(self.semantic, question, form, asker)
         if facts is not None and not any(hit.memory.recorded_at > facts.learnt for hit in hits):
             return await self._from_facts(question, facts, min_confidence)  # nothing newer: no need to read
         if facts is None:
-            over = await ended_evidence(self.semantic, question, form, self.scoped.scope.user, self.scoped.now())
+            over = await ended_evidence(self.semantic, question, form, asker, self.scoped.now())
             hits = [hit for hit in hits if hit.memory.id not in over]
         draft = await self.draft(question, hits)
         if facts is not None and not _is_newer(draft, facts, min_confidence):

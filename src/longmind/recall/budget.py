@@ -155,6 +155,8 @@ def line(memory: Memory) -> str:
     who = _SHARED if memory.agent == SHARED_AGENT else who
     place = f", {label(source.uri, reserved=_OWN_WORDS)}" if source.uri else ""
     state = "" if memory.state == "active" else f", {memory.state}"
+    if memory.kind == "fact" and memory.valid_to is not None:
+        state += f", until {memory.valid_to:%Y-%m-%d}"
     return f"- [{memory.occurred_at:%Y-%m-%d}, {who}{_headings(memory)}{place}{state}] {quote(memory.content)}"
 
 

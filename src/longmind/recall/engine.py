@@ -422,6 +422,7 @@ class Recaller:
             self.watch("hops")
         await ranking.put_replacements_first(allowed, timeless)
         if not timeless:
+            await ranking.put_endings_first(allowed, self.clock.now())
             ranking.put_updates_first()
         self.watch("ranking")
 

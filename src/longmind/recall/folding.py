@@ -59,11 +59,17 @@ def fold(candidates: dict[str, Candidate], same: Mapping[str, str] = MappingProx
         best = max(sources, key=lambda c: c.score)
         best.replace(fact, fact.score)
         counts[best.memory.id] = counts.get(best.memory.id, 0) + 1
-        relation = "known from it" if fact.memory.state == "active" else f"known from it, {fact.memory.state} since"
-        note = f"{relation}: {fact.memory.content}"
+        note = f"known from it{_validity(fact.memory)}: {fact.memory.content}"
         if counts[best.memory.id] <= MAX_FACTS_SHOWN and note not in best.notes:
             best.notes.append(note)
         del candidates[fact.memory.id]
+
+
+def _validity(fact: Memory) -> str:
+    """Return what keeps a fact from holding without end, in words."""
+    if fact.state != "active":
+        return f", {fact.state} since"
+    return "" if fact.valid_to is None else f", until {fact.valid_to:%Y-%m-%d}"
 
 
 def is_only_a_name(memory: Memory) -> bool:

@@ -30,6 +30,7 @@ from longmind.recall.restated import find_restated
 from longmind.recall.updates import COMPARED, RankedTurn, find_updated
 from longmind.store.search.view import View
 from longmind.store.store import Store
+from longmind.systems.semantic import ENDED_BY
 from longmind.text.analysis import fold
 from longmind.text.dates import format_month
 from longmind.types import Hit, Memory, Scope
@@ -193,6 +194,36 @@ class Ranking:
             old.score = min(old.score, new.score * 0.98)
             day = new.memory.occurred_at
             old.notes.append(f"said again with another value on {day.day:02} {format_month(day)}")
+
+    async def put_endings_first(self, allowed: NDArray[np.bool_], now: datetime) -> None:
+        """Rank what tells that a fact has ended above the memories that state it, and note it.
+
+        Only what states nothing that fits the question better than the fact which has ended is put behind.
+        """
+        if not self.query.asks_for_now:
+            return
+        stated: dict[str, Candidate] = {}
+        for candidate in self._sorted():
+            for id in folding.evidence_ids(candidate.memory) if candidate.memory.kind == "fact" else ():
+                stated.setdefault(id, candidate)
+        over: dict[str, list[Candidate]] = {}
+        for id, fact in stated.items():
+            if id in self.candidates and fact.memory.valid_to is not None and fact.memory.valid_to <= now:
+                over.setdefault(fact.memory.id, []).append(self.candidates[id])
+        if not over:
+            return
+        links = await self.store.links(self.scope, sorted(over), relation=ENDED_BY, direction="out", limit=100)
+        links = [link for link in links if self._may(link.target, allowed)]
+        await self.bring([link.target for link in links])
+        for link in links:
+            new, fact = self.candidates.get(link.target), self.candidates[link.source]
+            for old in over[link.source]:
+                if new is None or old is new:
+                    continue
+                new.replace(old, max(old.score, fact.score) * (1 + 1e-6))
+                new.notes.append(f"tells that this has ended: {fact.memory.content[:100]}")
+                day = new.memory.occurred_at
+                old.notes.append(f"has ended: see what was said on {day.day:02} {format_month(day)}")
 
     def put_updates_first(self) -> None:
         """Rank a turn that tells of a change above the earlier turns about the same, and note it."""

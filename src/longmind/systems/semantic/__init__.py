@@ -1,6 +1,6 @@
 """Semantic memory: concepts, facts with their validity in time, relations, definitions and rules."""
 
-from longmind.systems.semantic.endings import reopening_writes
+from longmind.systems.semantic.endings import ENDED_BY, reopening_writes
 from longmind.systems.semantic.entities import Entities, Entity, EntityGraph, Observations, Relation
 from longmind.systems.semantic.memory import SemanticMemory
 from longmind.systems.semantic.models import (
@@ -32,6 +32,7 @@ from longmind.systems.semantic.timelines import find_derived, with_next_revision
 
 __all__ = [
     "COMMON_PREDICATES",
+    "ENDED_BY",
     "INVERSE_PREDICATES",
     "Concept",
     "ConceptSummary",
