@@ -9,14 +9,19 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import threading
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from longmind import Longmind, Settings
+from longmind.consolidate.rules import extraction
+from longmind.consolidate.rules.extraction import ExtractedClaims
+from longmind.consolidate.stages import extract
 from longmind.recall.engine import MAX_QUERY
 from longmind.text.quoting import flatten, strip_invisible
 from longmind.types import MAX_CONTENT, MAX_FACTS, MAX_FILTER_TAGS, MAX_METADATA_VALUES, MAX_TAGS, Document
@@ -67,14 +72,22 @@ async def test_a_message_with_thousands_of_statements(longmind: Longmind) -> Non
     assert report.of("extract").rejected == {"limit": 1}
 
 
-async def test_a_long_consolidation_can_be_cancelled(longmind: Longmind) -> None:
+async def test_a_long_consolidation_can_be_cancelled(longmind: Longmind, monkeypatch: pytest.MonkeyPatch) -> None:
     mem = longmind.agent("assistant", user="ana")
     await mem.remember(" ".join(f"I like thing{n}x." for n in range(4_000)))
+    reads = threading.Event()
+
+    def extract_memories(*arguments: Any) -> list[ExtractedClaims]:
+        reads.set()
+        return extraction.extract_memories(*arguments)
+
+    monkeypatch.setattr(extract, "extract_memories", extract_memories)
     task = asyncio.create_task(mem.consolidate())
-    await asyncio.sleep(0.3)
+    await asyncio.to_thread(reads.wait, 60)
     assert not task.done()
     task.cancel()
     assert isinstance((await asyncio.gather(task, return_exceptions=True))[0], asyncio.CancelledError)
+    assert (await mem.semantic.facts()).items == ()
     assert (await mem.consolidate()).of("extract").added == MAX_FACTS
 
 
