@@ -13,7 +13,6 @@ import argparse
 import json
 import math
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -24,9 +23,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from training.bert import WIDTH, Bert, load_arrays, unpack
+from training.loop import arguments, run
 from training.texts import load_state, save
 
-MEAN = 0.998
 PARTS = ("written", "derived", "development", "development of claims")
 NEVER = -1e4
 
@@ -139,22 +138,14 @@ def figures(model: ChangeReader, examples: Examples, chosen: np.ndarray) -> dict
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--prepared", type=Path, required=True)
-    parser.add_argument("--start", type=Path)
-    parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--epochs", type=int, default=12)
-    parser.add_argument("--size", type=int, default=64)
-    parser.add_argument("--rate", type=float, default=1e-4)
-    parser.add_argument("--minutes", type=float, default=4.0)
-    parser.add_argument("--every", type=int, default=1, help="after how many epochs it is measured")
+    arguments(parser, epochs=12, size=64, rate=1e-4, minutes=4.0, head_factor=10.0)
+    parser.add_argument("--start", type=Path, help="weights of this reader, or of that of statements, to go on from")
     parser.add_argument("--drop", type=float, default=0.15)
     parser.add_argument("--smooth", type=float, default=0.03)
     parser.add_argument("--written", type=int, default=3, help="how often an epoch takes a written turn")
     parser.add_argument(
         "--holding", type=float, default=2.5, help="derived turns after which a fact holds, for one that ends it"
     )
-    parser.add_argument("--seed", type=int, default=2)
-    parser.add_argument("--tiny", action="store_true", help="a few steps on a CPU, to see that it works")
     call = parser.parse_args()
     device = "cuda" if torch.cuda.is_available() else "cpu"
     torch.manual_seed(call.seed)
@@ -168,48 +159,29 @@ def main() -> None:
         state = {name: value for name, value in load_state(call.start).items() if name in own}
         model.load_state_dict(state, strict=False)
     model.to(device)
-    mean = torch.optim.swa_utils.AveragedModel(model, multi_avg_fn=torch.optim.swa_utils.get_ema_multi_avg_fn(MEAN))
     chance = np.random.default_rng(call.seed)
-    trained = [p for p in model.parameters() if p.requires_grad]
-    heads = {id(p) for name, p in model.named_parameters() if not name.startswith("bert.")}
-    groups = [
-        {"params": [p for p in trained if id(p) not in heads], "factor": 1.0},
-        {"params": [p for p in trained if id(p) in heads], "factor": 10.0},
-    ]
-    optimizer = torch.optim.AdamW(groups, lr=call.rate, weight_decay=0.01, betas=(0.9, 0.98))
-    total = call.epochs * math.ceil(len(epoch(examples, call.written, call.holding, chance)) / call.size)
-    total = 4 if call.tiny else total
     measured = {name: examples.part(name)[: 32 if call.tiny else None] for name in PARTS[2:]}
-    step, began, curve = 0, time.time(), list[dict[str, Any]]()
-    for number in range(call.epochs):
-        model.train()
-        losses = []
-        for part in batches(epoch(examples, call.written, call.holding, chance), call.size, examples.lengths, chance):
-            progress = max(step / total, (time.time() - began) / (60 * call.minutes))
-            if progress >= 1:
-                break
-            rate = call.rate * min(1.0, (step + 1) / (total * 0.06)) * max(0.02, 1 - progress)
-            for entry in optimizer.param_groups:
-                entry["lr"] = rate * entry["factor"]
-            with torch.autocast(device, dtype=torch.bfloat16):
-                loss = loss_of(model, examples, part, call.smooth)
-            optimizer.zero_grad(set_to_none=True)
-            loss.backward()
-            nn.utils.clip_grad_norm_(trained, 1.0)
-            optimizer.step()
-            mean.update_parameters(model)
-            losses.append(loss.detach())
-            step += 1
-        if not losses:
-            break
-        curve.append({"epoch": number + 1, "loss": round(float(torch.stack(losses).mean()), 4)})
-        if (number + 1) % call.every == 0:
-            curve[-1] |= {name: figures(mean.module, examples, chosen) for name, chosen in measured.items()}
-        sys.stdout.write(f"{json.dumps(curve[-1])} {time.time() - began:.0f} s\n")
-        sys.stdout.flush()
-    curve.append({name: figures(mean.module, examples, chosen) for name, chosen in measured.items()})
+
+    def parts() -> Iterator[np.ndarray]:
+        return batches(epoch(examples, call.written, call.holding, chance), call.size, examples.lengths, chance)
+
+    def measure(reader: nn.Module) -> dict[str, Any]:
+        assert isinstance(reader, ChangeReader)
+        return {name: figures(reader, examples, chosen) for name, chosen in measured.items()}
+
+    steps = call.epochs * math.ceil(len(epoch(examples, call.written, call.holding, chance)) / call.size)
+    mean, curve = run(
+        model,
+        device,
+        4 if call.tiny else steps,
+        parts,
+        lambda part: loss_of(model, examples, part, call.smooth),
+        measure,
+        call,
+    )
+    curve.append(measure(mean))
     sys.stdout.write(f"{json.dumps(curve[-1])}\n")
-    save(mean.module, call.out, "changes6")
+    save(mean, call.out, "changes6")
     (call.out / "changes_curve.json").write_text(json.dumps(curve))
 
 

@@ -19,9 +19,10 @@ import torch
 
 from training.claims.examples import Examples, batches
 from training.claims.figures import figures, read
-from training.claims.fitting import arguments, fit
+from training.claims.fitting import fit
 from training.claims.model import ClaimReader
 from training.claims.targets import labelled as labels_of
+from training.loop import arguments
 from training.mpnet import MPNET_WIDTH, new_trunk
 
 LIKELY = 0.01

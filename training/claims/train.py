@@ -24,9 +24,10 @@ import torch
 from training.bert import WIDTH, Bert, unpack
 from training.claims.examples import Examples
 from training.claims.figures import figures, read
-from training.claims.fitting import arguments, fit
+from training.claims.fitting import fit
 from training.claims.model import ClaimReader
 from training.claims.targets import labelled, taught
+from training.loop import arguments
 from training.texts import load_state, save
 
 
