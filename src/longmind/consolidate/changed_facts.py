@@ -38,6 +38,8 @@ _WORD = re.compile(r"\w[\w'’-]*")
 _POSSESSIVE = re.compile(r"['’]s$")
 _LONGEST_NAME = 3
 """Words of a name that is looked up."""
+_LOOKED_UP = 4_000
+"""Characters of a text whose names are looked up: of a longer one its beginning, of the turn before its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,13 +159,15 @@ class ChangedFacts:
     async def _change(self, memory: Memory, text: ReadText, candidate: _Candidate, change: Change) -> None:
         """End a fact, and learn what has taken its place."""
         fact, notes, said = candidate.fact, self.work.notes, text.said
+        value = None if change.new is None else value_of(said.text, change.new, said.speaker)
+        if value is not None and not _is_other(value, fact):
+            return  # what is said to be gone is named as what holds: nothing can be told from that
         try:
             ended = await self.semantic.end(fact, memory.occurred_at, because_of=memory.id)
             sentence = sentence_at(said.text, candidate.place)
             quote = said.text if sentence is None else sentence.text
             notes.why[ended.id] = (memory.id, f"ended, as read: {quote[:200]!r}")
-            value = None if change.new is None else value_of(said.text, change.new, said.speaker)
-            if value is None or change.new is None or self._is_told(memory, fact) or not _is_other(value, fact):
+            if value is None or change.new is None or self._states_one(memory, fact):
                 return
             start, end = change.new
             learned = await self.semantic.learn(
@@ -184,7 +188,7 @@ class ChangedFacts:
         assert record is not None
         self.add(record)
 
-    def _is_told(self, memory: Memory, fact: Fact) -> bool:
+    def _states_one(self, memory: Memory, fact: Fact) -> bool:
         """Whether a memory itself states a value of the kind of a fact."""
         records = [self.work.draft.now.get(id) for id in self._by_predicate.get(fact.predicate, ())]
         return any(
@@ -219,22 +223,18 @@ def _kinds(text: ReadText) -> list[tuple[str, int]]:
 
 
 def _names(text: ReadText) -> Iterator[str]:
-    """Yield whom and what a text may be about: who speaks, and its words by up to three, alone and as the speaker's."""
+    """Yield whom and what a text may be about: who speaks, and up to three of its words, alone and as the speaker's."""
     said = text.said
-    whose = f"{said.speaker}'s " if said.speaker is not None else None
+    whose = ("",) if said.speaker is None else ("", f"{said.speaker}'s ")
     if said.speaker is not None and said.speaker.strip():
         yield said.speaker
-    for part in (said.text, said.previous or ""):
+    for part in (said.text[:_LOOKED_UP], (said.previous or "")[-_LOOKED_UP:]):
         words = [_POSSESSIVE.sub("", match[0]) for match in _WORD.finditer(part)]
-        names = [word for word in words if word.casefold() not in STOP_WORDS]
-        yield from names
-        yield from () if whose is None else (whose + word for word in names)
-        for size in range(2, _LONGEST_NAME + 1):
+        for size in range(1, _LONGEST_NAME + 1):
             for start in range(len(words) - size + 1):
-                name = words[start : start + size]
-                if name[0].casefold() not in STOP_WORDS and name[-1].casefold() not in STOP_WORDS:
-                    yield " ".join(name)
-                    yield from () if whose is None else (whose + " ".join(name),)
+                first, last = words[start].casefold(), words[start + size - 1].casefold()
+                if first not in STOP_WORDS and last not in STOP_WORDS:
+                    yield from (owner + " ".join(words[start : start + size]) for owner in whose)
 
 
 def _is_speaker(fact: Fact, text: ReadText) -> bool:

@@ -8,7 +8,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from longmind import Longmind
-from longmind.consolidate import cycle
+from longmind.consolidate import changed_facts, cycle
+from longmind.consolidate.rules.extraction import ReadText, SpokenText
 from longmind.consolidate.rules.relations import LASTING
 from longmind.models.changes import Change, KnownFact
 from longmind.models.statements import PossibleChange, StatedClaim, Turn, TurnReading
@@ -159,6 +160,32 @@ async def test_a_value_that_the_claims_of_a_text_state_is_not_stated_twice(
     then = script.states("tidal went, deezer it is, the yearly plan", "uses", "deezer")
     await say(longmind, first, script.ends(then, "tidal", "the yearly plan"))
     assert await holding(longmind) == {("uses", "deezer")}
+
+
+async def test_a_fact_whose_own_value_is_named_as_the_new_one_does_not_end(
+    longmind: Longmind, script: ScriptedReaders
+) -> None:
+    first = script.states("lund is home", "lives_in", "lund")
+    await say(longmind, first, script.ends("back from kalmar, and lund is grey", "lund", "lund"))
+    assert await holding(longmind) == {("lives in", "lund")}
+
+
+async def test_a_quotation_ends_nothing(longmind: Longmind, script: ScriptedReaders) -> None:
+    first = script.states("lund is home", "lives_in", "lund")
+    await say(longmind, first, script.ends('first line of my story: "so he left lund, and then', "lund"))
+    assert len(script.asked) == 1
+    assert await holding(longmind) == {("lives in", "lund")}
+
+
+async def test_the_names_of_a_long_text_are_looked_up_in_its_beginning(
+    longmind: Longmind, script: ScriptedReaders
+) -> None:
+    text = "word " * 40_000
+    names = set(changed_facts._names(ReadText(SpokenText(0, text, "ann", text), TurnReading())))
+    assert names == {"ann", *(f"{whose}{' '.join(['word'] * n)}" for whose in ("", "ann's ") for n in (1, 2, 3))}
+    many = " ".join(f"w{number}" for number in range(40_000))
+    read = ReadText(SpokenText(0, many, "ann", None), TurnReading())
+    assert len(set(changed_facts._names(read))) < 6_000
 
 
 async def test_a_fact_is_about_whom_the_text_names(longmind: Longmind, script: ScriptedReaders) -> None:
