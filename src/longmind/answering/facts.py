@@ -56,9 +56,7 @@ class KnownFacts:
         return max(fact.recorded_at for fact in self.facts)
 
 
-async def known_facts(
-    semantic: SemanticMemory, question: str, form: QuestionForm, asker: str | None
-) -> KnownFacts | None:
+async def known_facts(semantic: SemanticMemory, question: str, form: QuestionForm, asker: str) -> KnownFacts | None:
     """Return the current facts that answer a question; None if there are none, or it asks for the past."""
     for subject in _asked_about(question, form, asker):
         try:
@@ -73,7 +71,7 @@ async def known_facts(
 
 
 async def ended_evidence(
-    semantic: SemanticMemory, question: str, form: QuestionForm, asker: str | None, now: datetime
+    semantic: SemanticMemory, question: str, form: QuestionForm, asker: str, now: datetime
 ) -> frozenset[str]:
     """Return the ids of memories that state what held once, and holds no more, of what a question asks for now."""
     over, holding = set[str](), set[str]()
@@ -87,11 +85,11 @@ async def ended_evidence(
     return frozenset(over - holding)
 
 
-def _asked_about(question: str, form: QuestionForm, asker: str | None) -> list[str]:
+def _asked_about(question: str, form: QuestionForm, asker: str) -> list[str]:
     """Return whom or what a question asks for something that holds now; none if it asks for anything else."""
     if form.kind not in ("one", "list", "time", "count") or _PAST.search(question):
         return []
-    return [*form.names, *([asker] if form.of_asker and asker else [])]
+    return [*form.names, *([asker] if form.of_asker else [])]
 
 
 def _asked_words(question: str, subject: str) -> set[str]:

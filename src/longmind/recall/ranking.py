@@ -200,16 +200,18 @@ class Ranking:
 
         Only what states nothing that fits the question better than the fact which has ended is put behind.
         """
-        if not self.query.asks_for_now:
+        facts = [c for c in self.candidates.values() if c.memory.kind == "fact"]
+        ended = {c.memory.id for c in facts if c.memory.valid_to is not None and c.memory.valid_to <= now}
+        if not ended or not self.query.asks_for_now:
             return
-        stated: dict[str, Candidate] = {}
-        for candidate in self._sorted():
-            for id in folding.evidence_ids(candidate.memory) if candidate.memory.kind == "fact" else ():
-                stated.setdefault(id, candidate)
+        best: dict[str, str] = {}
+        for fact in sorted(facts, key=lambda each: (-each.score, each.memory.id)):
+            for id in folding.evidence_ids(fact.memory):
+                best.setdefault(id, fact.memory.id)
         over: dict[str, list[Candidate]] = {}
-        for id, fact in stated.items():
-            if id in self.candidates and fact.memory.valid_to is not None and fact.memory.valid_to <= now:
-                over.setdefault(fact.memory.id, []).append(self.candidates[id])
+        for id, fact_id in best.items():
+            if id in self.candidates and fact_id in ended:
+                over.setdefault(fact_id, []).append(self.candidates[id])
         if not over:
             return
         links = await self.store.links(self.scope, sorted(over), relation=ENDED_BY, direction="out", limit=100)
@@ -221,7 +223,8 @@ class Ranking:
                 if new is None or old is new:
                     continue
                 new.replace(old, max(old.score, fact.score) * (1 + 1e-6))
-                new.notes.append(f"tells that this has ended: {fact.memory.content[:100]}")
+                note = f"tells that this has ended: {fact.memory.content[:100]}"
+                new.notes += [] if note in new.notes else [note]
                 day = new.memory.occurred_at
                 old.notes.append(f"has ended: see what was said on {day.day:02} {format_month(day)}")
 

@@ -19,9 +19,8 @@ from longmind.testing import FakeClock
 FILE = Path(__file__).with_name("dialogues.jsonl")
 _NAMES = ("dialogues", "unseen", "fresh", "later", "newest", "latest", "seventh", "eighth", "ninth")
 FILES = {name: FILE.with_name(f"{name}.jsonl") for name in _NAMES}
-"""The dialogues that rules were made with, and sets that were written afterwards without sight of what memory gets
-right, and measured before they were read. Of ``latest`` half was read since then, of ``seventh`` three, of ``ninth``
-none, and all of the others."""
+"""The dialogues that rules were made with, and sets that were written afterwards. Of ``latest`` half was read, of
+``seventh`` three, of ``ninth`` none, and all of the others; what was missed there shaped later training turns."""
 USER = "user"
 AFTER = datetime(2027, 1, 1, tzinfo=UTC)
 """When what holds is asked for: after all dialogues, whatever the day is on which they are played."""
