@@ -122,6 +122,45 @@ async def test_what_has_ended_answers_no_question_for_what_holds_now(url: str) -
         assert (await mem.ask("Where did Tim work?")).text == "Arup"
 
 
+async def test_whether_something_holds_is_answered_by_facts_also_by_those_that_have_ended(url: str) -> None:
+    clock = FakeClock(SAID)
+    async with Longmind.open(url, clock=clock, span_reader=FindsWords()) as longmind:
+        mem = longmind.agent("ask", user="tim")
+        car = await mem.semantic.learn("Nadia", "owns", "car", valid_from=SAID)
+        await mem.semantic.learn("tim", "uses", "Jenkins", valid_from=SAID)
+        await mem.semantic.learn("tim", "has dog", "Rex", valid_from=SAID)
+        clock.advance(60)
+        for question in (
+            "Does Nadia have a car?",
+            "Do I use Jenkins?",
+            "Do I have a dog?",
+            "Do I have a dog called Rex?",
+        ):
+            assert (await mem.ask(question)).text == "Yes", question
+        assert not (await mem.ask("Do I have a dog called Bello?")).known
+        assert not (await mem.ask("Does Nadia have a boat?")).known
+        told = await mem.remember("Nadia's parking space is free again.")
+        await mem.semantic.end(car.fact, clock.now(), because_of=told.id)
+        await mem.semantic.learn("tim", "lives in", "Lund", valid_from=SAID)
+        await mem.semantic.learn("tim", "lives in", "Kalmar", valid_from=clock.now())
+        clock.advance(60)
+        answer = await mem.ask("Does Nadia still have a car?")
+        assert (answer.text, answer.method) == ("No", "fact")
+        assert [each.memory.id for each in answer.evidence] == [told.id]
+        answer = await mem.ask("Do I still live in Lund?")
+        assert (answer.text, answer.evidence[0].quote) == ("No", "tim lives in Kalmar")
+
+
+async def test_a_job_and_an_employer_are_told_apart(url: str) -> None:
+    async with Longmind.open(url, span_reader=FindsWords()) as longmind:
+        mem = longmind.agent("ask", user="tim")
+        await mem.semantic.learn("tim", "works at", "Arup")
+        assert not (await mem.ask("What do I work as?")).known
+        assert (await mem.ask("Who do I work for?")).text == "Arup"
+        await mem.semantic.learn("tim", "works as", "surveyor")
+        assert (await mem.ask("What do I work as?")).text == "surveyor"
+
+
 async def test_what_a_fact_answers_is_not_read_unless_something_newer_was_recalled(url: str) -> None:
     clock, reader = FakeClock(SAID), FindsWords("Porto", "Rome")
     async with Longmind.open(url, span_reader=reader, clock=clock) as longmind:

@@ -17,7 +17,7 @@ from longmind.models.span_reader import SpanReader
 from longmind.recall.in_context import texts_in_context
 from longmind.recall.rerank import ContextReranker
 from longmind.systems.scoped_store import ScopedStore
-from longmind.systems.semantic import SemanticMemory
+from longmind.systems.semantic import ENDED_BY, SemanticMemory
 from longmind.text.questions import read_question
 from longmind.types import NOT_KNOWN, Answer, AnswerMethod, Citation, Hit, Memory
 
@@ -60,7 +60,7 @@ class Answerer:
         if facts is not None and not any(hit.memory.recorded_at > facts.learnt for hit in hits):
             return await self._from_facts(question, facts, min_confidence)  # nothing newer: no need to read
         if facts is None:
-            over = await ended_evidence(self.semantic, question, form, asker, self.scoped.now())
+            over = await ended_evidence(self.semantic, question, form, asker)
             hits = [hit for hit in hits if hit.memory.id not in over]
         draft = await self.draft(question, hits)
         if facts is not None and not _is_newer(draft, facts, min_confidence):
@@ -108,11 +108,18 @@ class Answerer:
         """Return what facts say, with the words they were drawn from; the fact itself where these are gone."""
         if known.confidence < min_confidence:
             return _not_known(question, "fact", known.confidence)
+        store, scope, now = self.scoped.store, self.scoped.scope, self.scoped.now()
+        over = [fact.id for fact in known.facts if fact.valid_to is not None and fact.valid_to <= now]
+        endings = await store.all_links(scope, over, relation=ENDED_BY) if over else []
         wanted = {id for fact in known.facts for id in (fact.id, *(each.memory for each in fact.evidence))}
-        store, scope = self.scoped.store, self.scoped.scope
+        wanted |= {link.target for link in endings}
         memories = {memory.id: memory for memory in await store.get_all(scope, sorted(wanted))}
         evidence = []
-        for fact in known.facts:
+        for link in endings:
+            if link.target in memories:
+                memory = memories[link.target]
+                evidence.append(_citation(memory, 0, len(memory.content), known.text))
+        for fact in known.facts if not evidence else ():
             sources = [each for each in fact.evidence if each.memory in memories]
             for each in sources:
                 memory = memories[each.memory]

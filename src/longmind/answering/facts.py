@@ -10,7 +10,7 @@ from datetime import datetime
 from longmind.errors import NotFound
 from longmind.systems.semantic import Fact, SemanticMemory
 from longmind.text.analysis import STOP_WORDS, stem, words
-from longmind.text.questions import QuestionForm
+from longmind.text.questions import QuestionForm, names_in
 
 MOST = 100
 """The most facts about one subject that are looked at."""
@@ -29,6 +29,11 @@ _ASKED_WITH = {
     "plays": ("what which", "play instrument sport"),
     "speaks": ("what which", "speak language"),
     "owns": ("what which", "own have has car"),
+    "has": ("what which", "own have has"),
+    "drives": ("what which", "drive own have has car"),
+    "uses": ("what which", "use have has"),
+    "takes": ("what which", "take medicine medication"),
+    "member of": ("what which where", "member belong club team band choir gym"),
     "allergic to": ("what which", "allergic allergy allergies"),
     "allergy": ("what which", "allergic allergy allergies"),
     "diet": ("what which how", "diet eat food"),
@@ -57,58 +62,112 @@ class KnownFacts:
 
 
 async def known_facts(semantic: SemanticMemory, question: str, form: QuestionForm, asker: str) -> KnownFacts | None:
-    """Return the current facts that answer a question; None if there are none, or it asks for the past."""
+    """Return the facts that answer a question, current ones; None if there are none, or it asks for the past.
+
+    Whether something holds is also answered by a fact of that which has ended: "Do I still use Jenkins?"
+    """
     for subject in _asked_about(question, form, asker):
         try:
             summary = await semantic.about(subject, limit=MOST)
         except NotFound:
             continue
-        asked = _asked_words(question, subject)
-        fitting = [fact for fact in summary.facts if not fact.retracted and _fits(fact.predicate, question, asked)]
-        if fitting:
+        asked = _Asked.of(question, subject)
+        fitting = [fact for fact in summary.facts if not fact.retracted and asked.fits(fact.predicate)]
+        if form.kind == "yes or no":
+            answer = await _whether(semantic, subject, asked, fitting)
+            if answer is not None:
+                return answer
+        elif fitting:
             return _combined(fitting, form)
     return None
 
 
-async def ended_evidence(
-    semantic: SemanticMemory, question: str, form: QuestionForm, asker: str, now: datetime
-) -> frozenset[str]:
+async def _whether(semantic: SemanticMemory, subject: str, asked: _Asked, fitting: Sequence[Fact]) -> KnownFacts | None:
+    """Return whether what a question names holds; None if no fact, current or ended, tells it."""
+    named = next((fact for fact in fitting if asked.names(fact)), None)
+    if named is not None:
+        return KnownFacts("Yes", (named,), named.confidence)
+    ended = (fact for fact in await semantic.ended(subject) if asked.fits(fact.predicate) and asked.names(fact))
+    over = next(ended, None)
+    if over is None:
+        return None
+    instead = next((f for f in fitting if f.predicate == over.predicate and f.valid_from == over.valid_to), over)
+    return KnownFacts("No", (instead,), instead.confidence)
+
+
+async def ended_evidence(semantic: SemanticMemory, question: str, form: QuestionForm, asker: str) -> frozenset[str]:
     """Return the ids of memories that state what held once, and holds no more, of what a question asks for now."""
     over, holding = set[str](), set[str]()
     for subject in _asked_about(question, form, asker):
-        asked = _asked_words(question, subject)
-        for predicate in _ASKED_WITH:
-            if _fits(predicate, question, asked):
-                for fact in await semantic.history(subject, predicate):
-                    ended = fact.valid_to is not None and fact.valid_to <= now and not fact.retracted
-                    (over if ended else holding).update((fact.id, *(each.memory for each in fact.evidence)))
+        asked = _Asked.of(question, subject)
+        try:
+            ended, summary = await semantic.ended(subject), await semantic.about(subject, limit=MOST)
+        except NotFound:
+            continue
+        for facts, ids in ((ended, over), (summary.facts, holding)):
+            for fact in facts:
+                if asked.fits(fact.predicate):
+                    ids.update((fact.id, *(each.memory for each in fact.evidence)))
     return frozenset(over - holding)
 
 
 def _asked_about(question: str, form: QuestionForm, asker: str) -> list[str]:
     """Return whom or what a question asks for something that holds now; none if it asks for anything else."""
-    if form.kind not in ("one", "list", "time", "count") or _PAST.search(question):
+    if form.kind not in ("one", "list", "time", "count", "yes or no") or _PAST.search(question):
         return []
     return [*form.names, *([asker] if form.of_asker else [])]
 
 
-def _asked_words(question: str, subject: str) -> set[str]:
-    named = {stem(word) for word in words(subject)}
-    return {stem(word) for word in words(question)} - named
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """The words of a question."""
 
+    first: str
+    """The question word; empty where whether something holds is asked."""
+    stems: frozenset[str]
+    """The stems of all words but those that name the subject."""
+    others: tuple[str, ...]
+    """The names in it of anybody or anything but the subject."""
+    beside_work: str
+    """The small word behind "work": "What do I work as?"."""
 
-def _fits(predicate: str, question: str, asked: set[str]) -> bool:
-    """Return whether a question asks for a predicate: with its own words, or with those it is usually asked with."""
-    first = next((word for word in words(question) if word in _QUESTION_WORDS), "")
-    if predicate in _ASKED_WITH:
-        question_words, others = _ASKED_WITH[predicate]
-        if first not in question_words.split():
+    @classmethod
+    def of(cls, question: str, subject: str) -> _Asked:
+        named = {stem(word) for word in words(subject)}
+        first = next((word for word in words(question) if word in _QUESTION_WORDS), "")
+        beside = _BESIDE_WORK.search(question)
+        stems = frozenset({stem(word) for word in words(question)} - named)
+        others = tuple(name for name in names_in(question) if name != subject)
+        return cls(first, stems, others, beside[1].casefold() if beside else "")
+
+    def fits(self, predicate: str) -> bool:
+        """Whether a predicate is asked for: with its own words, or with those it is usually asked with."""
+        if predicate in _WORK and self.beside_work not in ("", *_WORK[predicate]):
             return False
-        return bool(asked & {stem(word) for word in others.split()})
-    content = {stem(word) for word in words(predicate) if word not in STOP_WORDS}
-    return bool(content) and content <= asked
+        if predicate in _ASKED_WITH:
+            question_words, others = _ASKED_WITH[predicate]
+            if self.first and self.first not in question_words.split():
+                return False
+            return bool(self.stems & {stem(word) for word in others.split()})
+        content = _content(predicate)
+        return bool(content) and content <= self.stems
+
+    def names(self, fact: Fact) -> bool:
+        """Whether the question names a fact: its value, or of what somebody has the kind ("Do I have a dog?")."""
+        value = _content(str(fact.object))
+        if value and value <= self.stems:
+            return True
+        kind = _content(fact.predicate.removeprefix("has ")) if fact.predicate.startswith("has ") else frozenset()
+        return bool(kind) and kind <= self.stems and all(_content(name) <= value for name in self.others)
 
 
+def _content(text: str) -> frozenset[str]:
+    return frozenset(stem(word) for word in words(text) if word not in STOP_WORDS)
+
+
+_BESIDE_WORK = re.compile(r"\bwork(?:s|ing)?\s+(as|at|for|in|on)\b", re.IGNORECASE)
+_WORK = {"works as": ("as",), "works at": ("at", "for"), "works in": ("in", "on"), "works on": ("on", "in")}
+"""The small words with which the predicates of work are asked for."""
 _QUESTION_WORDS = frozenset("what which who whom whose where when how why".split())
 
 

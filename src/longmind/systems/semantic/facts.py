@@ -88,6 +88,15 @@ class Facts:
             truncated=len(about_it) > limit or len(mentioning_it) > limit,
         )
 
+    async def ended(self, name: str) -> list[Fact]:
+        """Return the facts about this concept that have ended and were not retracted, the latest first."""
+        ids = {r.id for r in await self._concepts.need(name)}
+        records = await read_consistently(self._scoped, lambda: self._timelines.facts_touching(sorted(ids)))
+        now = self._scoped.now()
+        over = [fact for fact in map(Fact.of, records) if fact.valid_to is not None and fact.valid_to <= now]
+        own = [fact for fact in over if fact.subject_id in ids and not fact.retracted]
+        return sorted(own, key=lambda fact: (fact.valid_to or NEVER, fact.id), reverse=True)
+
     async def page(
         self, predicate: str | None, *, current: bool, limit: int, cursor: str | None, descending: bool
     ) -> Page[Fact]:

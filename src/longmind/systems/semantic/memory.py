@@ -222,6 +222,10 @@ class SemanticMemory:
         """Return the facts about a concept and those that mention it; ``NotFound`` if there is no such concept."""
         return await self._facts.about(_name(concept), as_of=as_of, known_at=known_at, limit=_bounded(limit))
 
+    async def ended(self, concept: str | Concept) -> list[Fact]:
+        """Return what held once of a concept and holds no more, the latest first; ``NotFound`` as for ``about``."""
+        return await self._facts.ended(_name(concept))
+
     async def facts(
         self,
         *,

@@ -216,6 +216,20 @@ async def test_wrong_statements_are_refused(semantic: SemanticMemory, year: Year
     assert (await semantic.facts()).items == ()
 
 
+async def test_what_has_ended_of_a_concept_comes_latest_first(semantic: SemanticMemory, year: Year) -> None:
+    await semantic.learn("Alice", "lives in", "Porto", valid_from=year(2010))
+    await semantic.learn("Alice", "lives in", "Lisbon", valid_from=year(2020))
+    club = (await semantic.learn("Alice", "member of", "chess club", valid_from=year(2012))).fact
+    await semantic.end(club, year(2015))
+    never = (await semantic.learn("Alice", "owns", "boat", valid_from=year(2012), valid_to=year(2013))).fact
+    await semantic.retract(never, "a joke")
+    await semantic.learn("Alice", "owns", "bike", valid_from=year(2012))
+    await semantic.learn("Porto", "twinned with", "Alice", valid_from=year(2010), valid_to=year(2011))
+    assert [str(fact.object) for fact in await semantic.ended("alice")] == ["Porto", "chess club"]
+    with pytest.raises(NotFound):
+        await semantic.ended("nobody")
+
+
 async def test_about_tells_both_sides(semantic: SemanticMemory, year: Year) -> None:
     await semantic.learn("Alice", "lives in", "Lisbon", valid_from=year(2020))
     await semantic.learn("Alice", "age", 30)
