@@ -15,11 +15,12 @@ from dataclasses import dataclass, field
 from longmind.consolidate.model import content_terms
 from longmind.consolidate.rules.extraction import ReadText
 from longmind.consolidate.rules.framing import framed
-from longmind.consolidate.rules.naming import value_of
+from longmind.consolidate.rules.naming import subject_of, value_of
 from longmind.consolidate.rules.relations import CHANGEABLE, LASTING
 from longmind.consolidate.work import Work
 from longmind.errors import Conflict, Forbidden, InvalidInput
 from longmind.models.changes import SPEAKER, Change, ChangeReader, KnownFact
+from longmind.models.statements import Span
 from longmind.store.reads import all_links
 from longmind.systems.semantic import Evidence, Fact, SemanticMemory, concept_key, fold_name
 from longmind.text.analysis import STOP_WORDS, terms
@@ -28,6 +29,10 @@ from longmind.types import Memory
 
 _MOST = 6
 """Facts that are read with one text."""
+_LIKELY = 0.5
+"""How likely the reader of changes must hold that something is gone that a claim has ended, to name what is new."""
+_REPLACING = 0.6
+"""From which confidence on a claim states what has taken the place of something that is gone."""
 _SUSPECTED = 0.1
 """From which confidence on a claim, too unsure to be learnt, speaks of a fact of its kind."""
 _HAVING = frozenset({"owns", "uses", "partner", "pet", "knows"})
@@ -78,6 +83,8 @@ class ChangedFacts:
     """Ids of facts by the words of their values."""
     _by_predicate: dict[str, set[str]] = field(default_factory=dict)
     """Ids of facts by predicate."""
+    _ended: dict[str, str] = field(default_factory=dict)
+    """By the id of a fact that a claim has ended, the memory that stated the claim."""
 
     async def load(self, texts: Iterable[ReadText]) -> None:
         """Load the facts about the speakers of some texts, and about whom and what these name, in a few queries."""
@@ -100,6 +107,10 @@ class ChangedFacts:
             self._by_term.setdefault(term, set()).add(record.id)
         self._by_predicate.setdefault(body["predicate"], set()).add(record.id)
 
+    def add_ended(self, fact: Fact, memory: Memory) -> None:
+        """Take into account that a claim of a memory has ended a fact: something may have taken its place."""
+        self._ended[fact.id] = memory.id
+
     async def apply(self, memory: Memory, texts: Sequence[ReadText]) -> None:
         """End the facts that a memory surely says no longer hold, and learn what has taken their place."""
         for text in texts:
@@ -110,8 +121,9 @@ class ChangedFacts:
             changes = await asyncio.to_thread(self.reader.read, facts)
             for candidate, change in zip(candidates, changes, strict=True):
                 place = candidate.place if change.new is None else change.new[0]
-                if change.certain and framed(text.said.text, place) is None:
-                    await self._change(memory, text, candidate, change)
+                ended = self._ended.get(candidate.fact.id) == memory.id
+                if (change.certain or (ended and change.gone >= _LIKELY)) and framed(text.said.text, place) is None:
+                    await self._change(memory, text, candidate, change, ended=ended)
 
     def _candidates(self, memory: Memory, text: ReadText) -> list[_Candidate]:
         """Return the facts that a text may be about; those that it names by most of their words come first."""
@@ -151,25 +163,29 @@ class ChangedFacts:
                 and record.state == "active"
                 and record.body.get("retracted_at") is None
                 and (record.valid_from is None or record.valid_from < at)
-                and (record.valid_to is None or record.valid_to > at)
+                and (record.valid_to is None or record.valid_to > at or self._ended.get(id) == memory.id)
                 and all(evidence["memory"] != memory.id for evidence in record.body.get("evidence", ()))
             ):
                 yield record
 
-    async def _change(self, memory: Memory, text: ReadText, candidate: _Candidate, change: Change) -> None:
-        """End a fact, and learn what has taken its place."""
+    async def _change(
+        self, memory: Memory, text: ReadText, candidate: _Candidate, change: Change, *, ended: bool
+    ) -> None:
+        """End a fact, unless a claim has ended it, and learn what has taken its place."""
         fact, notes, said = candidate.fact, self.work.notes, text.said
-        value = None if change.new is None else value_of(said.text, change.new, said.speaker)
+        new = change.new or _stated_instead(text, fact)
+        value = None if new is None else value_of(said.text, new, said.speaker)
         if value is not None and not _is_other(value, fact):
             return  # what is said to be gone is named as what holds: nothing can be told from that
         try:
-            ended = await self.semantic.end(fact, memory.occurred_at, because_of=memory.id)
-            sentence = sentence_at(said.text, candidate.place)
-            quote = said.text if sentence is None else sentence.text
-            notes.why[ended.id] = (memory.id, f"ended, as read: {quote[:200]!r}")
-            if value is None or change.new is None or self._states_one(memory, fact):
+            if not ended:
+                await self.semantic.end(fact, memory.occurred_at, because_of=memory.id)
+                sentence = sentence_at(said.text, candidate.place)
+                quote = said.text if sentence is None else sentence.text
+                notes.why[fact.id] = (memory.id, f"ended, as read: {quote[:200]!r}")
+            if value is None or new is None or self._states_one(memory, fact):
                 return
-            start, end = change.new
+            start, end = new
             learned = await self.semantic.learn(
                 fact.subject,
                 fact.predicate,
@@ -235,6 +251,22 @@ def _names(text: ReadText) -> Iterator[str]:
                 first, last = words[start].casefold(), words[start + size - 1].casefold()
                 if first not in STOP_WORDS and last not in STOP_WORDS:
                     yield from (owner + " ".join(words[start : start + size]) for owner in whose)
+
+
+def _stated_instead(text: ReadText, fact: Fact) -> Span | None:
+    """Return the words that a text states of the kind of a fact that is gone; they need less certainty than others."""
+    said = text.said
+    for claim in sorted(text.reading.claims, key=lambda claim: -claim.confidence):
+        if claim.status != "current" or claim.confidence < _REPLACING or not _is_of(fact.predicate, {claim.relation}):
+            continue
+        value, subject = (
+            value_of(said.text, claim.object, said.speaker),
+            subject_of(claim, said.text, said.speaker, None),
+        )
+        about = subject is not None and fold_name(subject) == fold_name(fact.subject)
+        if about and value is not None and _is_other(value, fact):
+            return claim.object
+    return None
 
 
 def _is_speaker(fact: Fact, text: ReadText) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -27,15 +28,25 @@ class ScriptedReaders:
 
     def __init__(self) -> None:
         self.claims: dict[str, list[StatedClaim]] = {}
-        self.changes: dict[tuple[str, str], tuple[bool, str | None]] = {}
+        self.changes: dict[tuple[str, str], tuple[bool, str | None, float]] = {}
         self.possible: dict[str, list[PossibleChange]] = {}
         self.asked: list[KnownFact] = []
 
-    def states(self, text: str, relation: str, object: str, *, sure: bool = True, subject: str | None = None) -> str:
+    def states(
+        self,
+        text: str,
+        relation: str,
+        object: str,
+        *,
+        sure: bool = True,
+        confidence: float | None = None,
+        subject: str | None = None,
+    ) -> str:
         def span(words: str) -> tuple[int, int]:
             return text.index(words), text.index(words) + len(words)
 
-        confidence = 0.9 if sure else 0.2
+        sure = sure and confidence is None
+        confidence = confidence or (0.9 if sure else 0.2)
         whom = None if subject is None else span(subject)
         claim = StatedClaim(relation, "current", span(object), confidence, sure, sure, whom)
         self.claims.setdefault(text, []).append(claim)
@@ -45,8 +56,10 @@ class ScriptedReaders:
         self.possible.setdefault(text, []).append(PossibleChange(relation, 0, likely))
         return text
 
-    def ends(self, text: str, object: str, new: str | None = None, *, certain: bool = True) -> str:
-        self.changes[text, object] = (certain, new)
+    def ends(
+        self, text: str, object: str, new: str | None = None, *, certain: bool = True, gone: float | None = None
+    ) -> str:
+        self.changes[text, object] = (certain, new, gone or (0.95 if certain else 0.3))
         named = (PossibleChange(relation, 0, likely=False) for relation in LASTING)
         self.possible.setdefault(text, []).extend(named)
         return text
@@ -68,9 +81,9 @@ class Changes:
         return [self._change(fact) for fact in facts]
 
     def _change(self, fact: KnownFact) -> Change:
-        certain, new = self._script.changes.get((fact.text, fact.object), (False, None))
+        certain, new, gone = self._script.changes.get((fact.text, fact.object), (False, None, 0.3))
         start = 0 if new is None else fact.text.index(new)
-        return Change(0.95 if certain else 0.3, None if new is None else (start, start + len(new)), certain)
+        return Change(gone, None if new is None else (start, start + len(new)), certain)
 
 
 @pytest.fixture
@@ -160,6 +173,27 @@ async def test_a_value_that_the_claims_of_a_text_state_is_not_stated_twice(
     then = script.states("tidal went, deezer it is, the yearly plan", "uses", "deezer")
     await say(longmind, first, script.ends(then, "tidal", "the yearly plan"))
     assert await holding(longmind) == {("uses", "deezer")}
+
+
+async def test_what_has_taken_the_place_of_what_a_claim_ended_is_learnt(
+    longmind: Longmind, script: ScriptedReaders
+) -> None:
+    first = script.states("the Ravens have me as a member", "member_of", "Ravens")
+    then = script.states("done with the Ravens, rowing across the water for Kestrel", "member_of", "Ravens")
+    script.claims[then] = [replace(claim, status="ended") for claim in script.claims[then]]
+    await say(longmind, first, script.ends(then, "Ravens", "Kestrel", certain=False, gone=0.6))
+    assert await holding(longmind) == {("member of", "Kestrel")}
+    (evidence,) = next(fact for fact in await facts_of(longmind) if fact.object == "Kestrel").evidence
+    assert evidence.span == (then.index("Kestrel"), len(then))
+
+
+async def test_a_claim_that_nobody_is_sure_of_names_what_has_taken_the_place_of_what_is_gone(
+    longmind: Longmind, script: ScriptedReaders
+) -> None:
+    first = script.states("camille and I are a couple", "partner", "camille")
+    then = script.states("the ring is back in its box, and ines likes tulips", "partner", "ines", confidence=0.65)
+    await say(longmind, first, script.ends(then, "camille"))
+    assert {value for _, value in await holding(longmind)} == {"ines"}
 
 
 async def test_a_fact_whose_own_value_is_named_as_the_new_one_does_not_end(

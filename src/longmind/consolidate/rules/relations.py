@@ -200,19 +200,20 @@ QUANTITY = Relation("amounts to", many=False, past="amounted to", coming="will a
 """A property that is a number: a thing has one value of it at a time, as of a limit, a price or a size."""
 RELATIONSHIP = Relation("relationship", many=False, past="former relationship")
 """How somebody lives with somebody, in place of a name."""
-_ALSO = {
+ALSO = {
     "diet": (DIET,),
     "contact": (PHONE, MAIL),
     "deadline": (PERSONAL_DEADLINE,),
     "property": (QUANTITY,),
     "partner": (RELATIONSHIP,),
 }
+"""Relations that are stored under another predicate where their object is of a certain kind."""
 _WORK = ("works_as", "works_at", "works_in")
 """Whoever tells of a new job may mean what is known of any of these."""
 
 
 def _lasting_predicates(name: str) -> frozenset[str]:
-    relations = (*(RELATIONS[each] for each in (_WORK if name in _WORK else (name,))), *_ALSO.get(name, ()))
+    relations = (*(RELATIONS[each] for each in (_WORK if name in _WORK else (name,))), *ALSO.get(name, ()))
     return frozenset(predicate for each in relations for predicate in (each.predicate, *each.also))
 
 

@@ -196,7 +196,9 @@ async def _learn_claims(
     """Learn the claims of a memory."""
     for claim in claims:
         if claim.ended:
-            await _end(work, semantic, memory, claim)
+            for fact in await _end(work, semantic, memory, claim):
+                if changed is not None:
+                    changed.add_ended(fact, memory)
             continue
         try:
             await _declare(work, semantic, claim, declared)
@@ -258,14 +260,14 @@ def _names_one(rest: str, object: str, others: Sequence[Fact]) -> bool:
     return any(told & content_terms(str(fact.object)) for fact in others)
 
 
-async def _end(work: Work, semantic: SemanticMemory, memory: Memory, claim: Claim) -> None:
-    """End the facts that a claim says no longer hold; it adds none.
+async def _end(work: Work, semantic: SemanticMemory, memory: Memory, claim: Claim) -> list[Fact]:
+    """End the facts that a claim says no longer hold, and return them; it adds none.
 
     A claim that is less than certain ends only what it names and is known: that it is known speaks for it.
     """
     if not claim.certain and not (claim.by_name and claim.object):
         work.notes.rejected["unsure"] += 1
-        return
+        return []
     at = claim.start or memory.occurred_at
     wanted = content_terms(claim.object) if claim.object else frozenset[str]()
     predicates = (claim.predicate, *claim.also) if claim.certain else claim.by_name
@@ -275,9 +277,8 @@ async def _end(work: Work, semantic: SemanticMemory, memory: Memory, claim: Clai
     any_is_meant = not claim.object and (not claim.many or len(named) == 1)  # "our dog died", and there is one
     if not wanted and not any_is_meant:
         work.notes.rejected["unclear"] += 1
-        return
-    for fact in named:
-        await _end_fact(work, semantic, fact, at, memory, claim)
+        return []
+    return [fact for fact in named if await _end_fact(work, semantic, fact, at, memory, claim)]
 
 
 async def _known_as(
@@ -308,12 +309,14 @@ async def _end_others(work: Work, semantic: SemanticMemory, memory: Memory, clai
 
 async def _end_fact(
     work: Work, semantic: SemanticMemory, fact: Fact, at: datetime, memory: Memory, claim: Claim
-) -> None:
+) -> bool:
+    """End a fact; return whether it was known before."""
     if fact.valid_from is not None and fact.valid_from >= at:
-        return  # the same message states it, so it has not ended there
+        return False  # the same message states it, so it has not ended there
     ended = await semantic.end(fact, at, because_of=memory.id)
     quote = memory.content[claim.span[0] : claim.span[1]]
     work.notes.why[ended.id] = (memory.id, f"ended: {quote!r}")
+    return True
 
 
 async def _record_model(work: Work, id: str, claim: ModelClaim) -> None:
