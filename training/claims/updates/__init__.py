@@ -13,14 +13,20 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from longmind import Longmind
+from longmind.consolidate.rules.relations import ALSO, RELATIONS
 from longmind.memory import AgentMemory
 from longmind.testing import FakeClock
 
 FILE = Path(__file__).with_name("dialogues.jsonl")
-_NAMES = ("dialogues", "unseen", "fresh", "later", "newest", "latest", "seventh", "eighth", "ninth")
+_NAMES = ("dialogues", "unseen", "fresh", "later", "newest", "latest", "seventh", "eighth", "ninth", "tenth")
 FILES = {name: FILE.with_name(f"{name}.jsonl") for name in _NAMES}
 """The dialogues that rules were made with, and sets that were written afterwards. Of ``latest`` half was read, of
 ``seventh`` three, of ``ninth`` none, and all of the others; what was missed there shaped later training turns."""
+_PREDICATES = {
+    name.replace("_", " "): {relation.predicate, *(other.predicate for other in ALSO.get(name, ()))}
+    for name, relation in RELATIONS.items()
+}
+"""The predicates that hold what a relation says, by the name of the relation."""
 USER = "user"
 AFTER = datetime(2027, 1, 1, tzinfo=UTC)
 """When what holds is asked for: after all dialogues, whatever the day is on which they are played."""
@@ -108,8 +114,12 @@ async def _holding(mem: AgentMemory, dialogue: Dialogue) -> tuple[str, ...]:
 
 
 def _is_in(predicate: str, slot: Sequence[str]) -> bool:
-    """Whether facts with a predicate belong to a slot, in which "favorite" stands for that of any kind."""
-    return predicate in slot or ("favorite" in slot and predicate.startswith("favorite "))
+    """Whether facts with a predicate belong to a slot, in which "favorite" stands for that of any kind.
+
+    Who wrote a slot may have named the relation ("allergy") where memory names its predicate ("allergic to").
+    """
+    named = {name for name, predicates in _PREDICATES.items() if predicate in predicates}
+    return predicate in slot or not named.isdisjoint(slot) or ("favorite" in slot and predicate.startswith("favorite "))
 
 
 def _is_subject(name: str, subject: str) -> bool:
