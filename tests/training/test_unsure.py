@@ -20,9 +20,14 @@ def test_verdicts_are_read_with_a_status_and_with_what_was_added(tmp_path: Path)
     path = tmp_path / "0.verdicts"
     path.write_text("#3: A=ended b\n  + my sister | lives_in | Porto | current\n#4: -\n", encoding="utf-8")
     assert list(read_verdicts(path)) == [
-        (3, Verdict({"A": "ended"}, ["my sister | lives_in | Porto | current"])),
+        (3, Verdict({"A": "ended"}, ["my sister | lives_in | Porto | current"], frozenset("B"))),
         (4, Verdict()),
     ]
+
+
+def test_a_claim_with_another_status_is_wrong_as_it_was_listed() -> None:
+    verdict = Verdict({"A": "ended", "B": None}, [], frozenset("C"))
+    assert [verdict.of(letter) for letter in "ABCD"] == ["wrong", "right", "trivial", "wrong"]
 
 
 @pytest.mark.parametrize("line", ["A B", "#3: A=gone", "#3: right!"])

@@ -1,9 +1,10 @@
-"""Turns about known facts as numbers, with variants for training.
+"""Known facts and claims beside turns as numbers, with variants for training.
 
-    python -m training.changes.prepare --out prepared
+    python -m training.changes.prepare --data DATA --out prepared
 
-A turn for training comes as it is, typed without apostrophes and full stops, and, where it names the fact, with the
-object of another fact of the same relation in both, so that names tell nothing.
+A turn with a known fact comes as it is, typed without apostrophes and full stops, and, where it names the fact, with
+the object of another fact of the same relation in both, so that names tell nothing. Facts are also put beside turns of
+which nobody said what they do to them, for teachers. Claims come as in ``training.changes.checks``.
 """
 
 from __future__ import annotations
@@ -14,25 +15,35 @@ import re
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from tokenizers import Tokenizer
 
+from longmind.consolidate.rules.relations import LASTING
 from longmind.models.change_reader import joined
 from longmind.models.changes import KnownFact
+from longmind.models.claim_checker import CLAIM, around, to_check
 from longmind.models.passages import PREVIOUS, TEXT
+from longmind.models.statements import StatedClaim
 from training.bert import save_arrays
+from training.changes import checks
+from training.changes.checks import Check
 from training.changes.derived import derive
+from training.changes.examples import PARTS, UNKNOWN
 from training.changes.turns import DATA, DEVELOPMENT, TEST, KnownTurn, as_fact, read_turns
 from training.claims import labels
 from training.claims.labels import Label
 from training.claims.prepare import careless, part_of
+from training.claims.unlabelled import unlabelled_turns
+from training.claims.unsure import checksum, read_labels
 from training.prepare import Ragged, open_tokenizer
 
-PARTS = ("written", "derived", "development", "development of claims")
-"""Turns for training that were written for it or made of labelled ones, and those that are measured on."""
+PAIRED = 45_000
+"""Facts beside turns of which nobody said what they do to them."""
+UNJUDGED = 70_000
+"""Claims in turns without labels."""
 
 
 def carelessly(turn: KnownTurn) -> KnownTurn:
@@ -94,12 +105,22 @@ class Variants:
                 yield carelessly(other) if number % 2 else other
 
 
-def examples(
-    tokenizer: Tokenizer, chance: random.Random
-) -> Iterator[tuple[str, KnownTurn, tuple[list[int], int, int, int]]]:
-    """Yield the part, the turn and its numbers, for every turn and its variants."""
-    written = [turn for path in sorted(DATA.glob("*.jsonl")) for turn in read_turns(path)]
-    labelled = [turn for path in sorted(labels.DATA.glob("*.jsonl")) for turn in labels.read_turns(path)]
+@dataclass(frozen=True, slots=True)
+class Example:
+    """What is read of a fact or of a claim beside its turn, and what is known of it."""
+
+    part: str
+    ids: list[int]
+    head: int
+    gone: int = -1
+    new: tuple[int, int] = (0, 0)
+    verdict: int = UNKNOWN
+
+
+def facts(
+    tokenizer: Tokenizer, written: Sequence[KnownTurn], labelled: Sequence[labels.Turn], chance: random.Random
+) -> Iterator[Example]:
+    """Yield known facts beside turns, and their variants."""
     by_part = {
         "written": [turn for turn in written if turn.writer not in (*DEVELOPMENT, *TEST)],
         "development": [turn for turn in written if turn.writer in DEVELOPMENT],
@@ -110,35 +131,105 @@ def examples(
     for part, turns in by_part.items():
         training = part in ("written", "derived")
         for turn in turns:
-            swaps = 0 if not training else 4 if part == "written" else 1
+            swaps = 0 if not training else 3 if part == "written" else 1
             made: Sequence[KnownTurn] = list(variants.of(turn, swaps)) if training else [turn]
             for each in made:
                 fact = as_fact(each, chance if training else None)
                 if (numbers := numbered(tokenizer, fact, each.new)) is not None:
-                    yield part, each, numbers
+                    ids, head, *new = numbers
+                    yield Example(part, ids, head, int(each.gone), (new[0], new[1]))
+
+
+def paired(
+    tokenizer: Tokenizer, written: Sequence[KnownTurn], found: Sequence[Check], chance: random.Random
+) -> Iterator[Example]:
+    """Yield facts beside turns that nobody labelled: what a reader found in them, another value, and other facts."""
+    own = [turn for turn in written if turn.writer not in (*DEVELOPMENT, *TEST)]
+    pairs = []
+    for turn in own:
+        other = chance.choice(own)
+        pairs.append(replace(turn, subject=other.subject, relation=other.relation, object=other.object, new=None))
+    objects: dict[str, list[str]] = defaultdict(list)
+    for check in found:
+        objects[check.claim.relation].append(check.text[slice(*check.claim.object)])
+    for check in found:
+        claim, relation = check.claim, check.claim.relation
+        if relation not in LASTING:
+            continue
+        subject = "I" if claim.subject is None else check.text[slice(*claim.subject)]
+        words = check.text[slice(*claim.object)] if chance.random() < 0.4 else chance.choice(objects[relation])
+        pairs.append(KnownTurn("", subject, relation, words, check.previous, check.text, False, None, "nothing"))
+    for turn in chance.sample(pairs, min(PAIRED, len(pairs))):
+        if (numbers := numbered(tokenizer, as_fact(turn, chance), None)) is not None:
+            yield Example("paired", numbers[0], numbers[1])
+
+
+def checked(tokenizer: Tokenizer, part: str, checks: Iterable[Check]) -> Iterator[Example]:
+    """Yield claims beside their turns."""
+    for check in checks:
+        claim = check.claim
+        stated = StatedClaim(claim.relation, claim.status, claim.object, 1.0, subject=claim.subject)  # type: ignore[arg-type]
+        words = tokenizer.encode(to_check(stated, check.text).words, add_special_tokens=False).ids
+        before = tokenizer.encode(check.previous or "", add_special_tokens=False).ids
+        own = tokenizer.encode(check.text, add_special_tokens=False)
+        first = next((n for n, (_, end) in enumerate(own.offsets) if end > claim.object[0]), None)
+        if first is not None:
+            ids, head = joined(words, *around(first, own.ids, before), most=CLAIM)
+            yield Example(part, ids, head, verdict=UNKNOWN if check.verdict is None else check.verdict)
+
+
+def carelessly_checked(check: Check) -> Check:
+    """Return a claim beside its turn as somebody types who leaves out apostrophes, commas and full stops."""
+    typed = careless(labels.Turn("", "", check.previous, "", check.text, (check.claim,)))
+    return replace(check, text=typed.text, claim=typed.claims[0])
+
+
+def examples(tokenizer: Tokenizer, data: Path, chance: random.Random) -> Iterator[Example]:
+    """Yield all facts and claims beside turns."""
+    written = [turn for path in sorted(DATA.glob("*.jsonl")) for turn in read_turns(path)]
+    labelled = [turn for path in sorted(labels.DATA.glob("*.jsonl")) for turn in labels.read_turns(path)]
+    yield from facts(tokenizer, written, labelled, chance)
+    talk, known = unlabelled_turns(data), read_labels()
+    learnt = [turn for turn in labelled if part_of(turn) == "train"]
+    learnt += [
+        labels.Turn("", "", before, "", text, known[checksum(text)]) for before, text in talk if checksum(text) in known
+    ]
+    others = [turn for turn in talk if checksum(turn[1]) not in known]
+    judged = list(checks.judged(talk))
+    yield from checked(tokenizer, "judged", (*judged, *map(carelessly_checked, judged)))
+    yield from checked(tokenizer, "judged development", checks.judged_development())
+    yield from checked(tokenizer, "stated", checks.stated(learnt, chance))
+    turns = [(turn.previous, turn.text) for turn in learnt]
+    yield from checked(tokenizer, "found", checks.found(learnt, checks.claims_in(turns)))
+    unjudged = list(checks.unjudged(others, checks.claims_in(others)))
+    yield from checked(tokenizer, "unjudged", chance.sample(unjudged, min(UNJUDGED, len(unjudged))))
+    yield from paired(tokenizer, written, unjudged, chance)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     call = parser.parse_args()
     call.out.mkdir(parents=True, exist_ok=True)
-    made = list(examples(open_tokenizer(), random.Random(7)))
+    made = list(examples(open_tokenizer(), call.data, random.Random(7)))
     ids = Ragged()
-    for _, _, numbers in made:
-        ids.add(numbers[0])
+    for each in made:
+        ids.add(each.ids)
     arrays = {
         **ids.arrays("ids"),
-        "heads": np.asarray([numbers[1] for _, _, numbers in made], np.uint8),
-        "new": np.asarray([numbers[2:] for _, _, numbers in made], np.uint8),
-        "gone": np.asarray([turn.gone for _, turn, _ in made], np.bool_),
-        "parts": np.asarray([PARTS.index(part) for part, _, _ in made], np.uint8),
+        "heads": np.asarray([each.head for each in made], np.uint8),
+        "new": np.asarray([each.new for each in made], np.uint8),
+        "gone": np.asarray([each.gone for each in made], np.int8),
+        "verdicts": np.asarray([each.verdict for each in made], np.uint8),
+        "parts": np.asarray([PARTS.index(each.part) for each in made], np.uint8),
     }
     path = call.out / "changes.npz.xz"
     save_arrays(path, arrays)
     for number, part in enumerate(PARTS):
         inside = arrays["parts"] == number
-        sys.stdout.write(f"{part}: {inside.sum()}, gone {arrays['gone'][inside].sum()}\n")
+        counts = np.bincount(arrays["verdicts"][inside], minlength=UNKNOWN + 1)
+        sys.stdout.write(f"{part}: {inside.sum()}, gone {(arrays['gone'][inside] > 0).sum()}, verdicts {counts}\n")
     sys.stdout.write(f"{path.stat().st_size / 1e6:.1f} MB\n")
 
 

@@ -23,7 +23,7 @@ from tokenizers import Tokenizer
 from training.bert import save_arrays
 from training.claims.examples import FOLDS, PARTS
 from training.claims.labels import DATA, DEVELOPMENT, RELATIONS, STATUSES, TEST, Label, Turn, read_turns
-from training.claims.unlabelled import unlabelled_turns
+from training.claims.unlabelled import known_turns, unlabelled_turns
 from training.claims.unsure import checksum, read_labels
 from training.prepare import Ragged, open_tokenizer
 
@@ -38,6 +38,8 @@ PREVIOUS, TEXT = 60, 170
 CLS, SEP = 101, 102
 FIRST_READER = 252
 """The number that stands for the writer of turns that were labelled later, in the first fold; the others follow it."""
+OF_CHANGES = 248
+"""The same for turns that were written for the reader of changes."""
 UNWRITTEN = 10
 """Added to the variant of a turn that is in no file of a writer."""
 
@@ -164,7 +166,7 @@ def labelled_examples(tokenizer: Tokenizer, turns: Sequence[tuple[int, Turn]], v
 
 def unlabelled_examples(tokenizer: Tokenizer, data: Path, variants: Variants) -> Iterator[Placed]:
     """Yield the turns without labels; those that somebody has labelled since are for training."""
-    labelled = read_labels()
+    labelled, of_changes = read_labels(), {text for _, text in known_turns()}
     for previous, text in unlabelled_turns(data):
         name = checksum(text)
         if name not in labelled:
@@ -174,7 +176,8 @@ def unlabelled_examples(tokenizer: Tokenizer, data: Path, variants: Variants) ->
         turn = Turn("", "", previous, "", text, labelled[name])
         for number, variant in enumerate(variants.of(turn), UNWRITTEN):
             if (example := numbered(tokenizer, previous, variant.text, variant.claims)) is not None:
-                yield Placed("train", example, FIRST_READER + int(name, 16) % FOLDS, 0, number)
+                writer = (OF_CHANGES if text in of_changes else FIRST_READER) + int(name, 16) % FOLDS
+                yield Placed("train", example, writer, 0, number)
 
 
 def part_of(turn: Turn) -> str:

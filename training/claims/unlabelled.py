@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from training.changes import turns as changes
 from training.chats import ASSISTANT_CHATS, written_chats
 from training.groups import read_groups, speaker_of
 
@@ -50,6 +51,7 @@ def unlabelled_turns(data: Path, seed: int = 11) -> list[Unlabelled]:
     add(_tweets(data))
     for turn in (*_assistant_chats(), *_own_chats()):
         add(iter((turn, (turn[0], _careless(turn[1])))))
+    add(iter(known_turns()))
     kept = list(turns.values())
     chance.shuffle(kept)
     return kept
@@ -59,6 +61,7 @@ def talk_of_people(data: Path) -> list[Unlabelled]:
     """Return the turns of posts, scenes and our own chats, as they were written."""
     left_out = {text for name in DIALOGUES for _, text in _dialogues(data, name)} | {text for _, text in _tweets(data)}
     left_out |= {_careless(text) for _, text in (*_assistant_chats(), *_own_chats())}
+    left_out |= {text for _, text in known_turns()}
     return [turn for turn in unlabelled_turns(data) if turn[1] not in left_out]
 
 
@@ -114,6 +117,13 @@ def _tweets(data: Path) -> Iterator[Unlabelled]:
 def _entries(data: Path, name: str) -> Iterator[dict[str, list[str]]]:
     with gzip.open(data / "train_answers" / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
         yield from map(json.loads, lines)
+
+
+def known_turns() -> list[Unlabelled]:
+    """Return the turns that were written for the reader of changes, but for those that it is measured on."""
+    measured = (*changes.DEVELOPMENT, *changes.TEST)
+    paths = [path for path in sorted(changes.DATA.glob("*.jsonl")) if path.stem not in measured]
+    return [(turn.previous, turn.text) for path in paths for turn in changes.read_turns(path)]
 
 
 def _assistant_chats() -> Iterator[Unlabelled]:

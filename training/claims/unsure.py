@@ -1,16 +1,18 @@
 """Turns without labels of which the reader of statements is unsure, labelled by somebody who reads them.
 
-    python -m training.claims.unsure list --data DATA --out FOLDER [--files 8] [--turns 3200]
+    python -m training.claims.unsure list --data DATA --out FOLDER [--files 8] [--turns 3200] [--changes]
     python -m training.claims.unsure add FOLDER
     python -m training.claims.unsure measure --data DATA
 
 ``list`` reads turns of posts, scenes and our own chats, and writes those in which the reader half believes something,
-with the claims that it sees. Whoever reads them writes ``part.verdicts``: a line for each turn with its number and the
-letters of the claims that are right (``A``), that are true but not worth keeping (``b``), or that have the wrong status
-only (``C=past``); under it, behind ``+``, what the turn states and no claim says, in the same form.
+with the claims that it sees; with ``--changes`` it writes all turns that were made for the reader of changes. Whoever
+reads them writes ``part.verdicts``: a line for each turn with its number and the letters of the claims that are right
+(``A``), that are true but not worth keeping (``b``), or that have the wrong status only (``C=past``); under it, behind
+``+``, what the turn states and no claim says, in the same form.
 
-``add`` appends the labels to ``unsure.jsonl``. A turn is known there by a checksum of its text, since posts are no part
-of the project; ``training.claims.prepare`` finds it among the turns without labels and learns it like a labelled one.
+``add`` appends the labels to ``unsure.jsonl``, and what was found about each listed claim to ``checked.jsonl``. A turn
+is known there by a checksum of its text, since posts are no part of the project; ``training.claims.prepare`` finds it
+among the turns without labels and learns it like a labelled one, and ``training.changes.prepare`` finds its claims.
 
 Some turns are held out: no label of theirs was learnt, and none of their sentences stands in a turn whose label was.
 ``measure`` tells how good the reader is on them. They are harder than talk in general, since a reader doubted them.
@@ -38,11 +40,12 @@ from longmind.models.statements import StatedClaim
 from longmind.models.statements import Turn as ReadTurn
 from training.claims.disagreements import shown
 from training.claims.labels import RELATIONS, STATUSES, Label, Turn, overlap
-from training.claims.thresholds import SHOWN, judge
-from training.claims.unlabelled import Unlabelled, talk_of_people
+from training.claims.thresholds import SHOWN, judge, open_reader
+from training.claims.unlabelled import Unlabelled, known_turns, talk_of_people
 
 UNSURE = Path(__file__).with_name("unsure.jsonl")
-SEEN = 0.3
+CHECKED = Path(__file__).with_name("checked.jsonl")
+SEEN = 0.25
 """The confidence from which on a claim is listed."""
 DOUBTED = (0.4, 0.92)
 """A turn is listed if the confidence of a claim in it lies between these."""
@@ -80,6 +83,14 @@ class Verdict:
     """The letters of right claims, with their status where another one was listed."""
     added: list[str] = field(default_factory=list)
     """Claims that were not listed, as ``subject | relation | object | status``."""
+    trivial: frozenset[str] = frozenset()
+    """The letters of claims that are true but not worth keeping, as capitals."""
+
+    def of(self, letter: str) -> str:
+        """Return what was found about a listed claim; one with another status is wrong as it was listed."""
+        if letter in self.right:
+            return "right" if self.right[letter] is None else "wrong"
+        return "trivial" if letter in self.trivial else "wrong"
 
 
 def read_verdicts(path: Path) -> Iterator[tuple[int, Verdict]]:
@@ -94,7 +105,8 @@ def read_verdicts(path: Path) -> Iterator[tuple[int, Verdict]]:
             raise ValueError(f"{path.name}: not a number and letters: {line!r}")
         if number >= 0:
             yield number, verdict
-        number, verdict = int(match[1]), Verdict()
+        trivial = re.findall(r"(?<![\w=])[a-z](?![\w=])", match[2])
+        number, verdict = int(match[1]), Verdict(trivial=frozenset(letter.upper() for letter in trivial))
         for letter, status in re.findall(r"([A-Z])(?:=([a-z]+))?(?=[\s,]|$)", match[2]):
             if status and status not in STATUSES:
                 raise ValueError(f"{path.name}: no status {status!r}: {line!r}")
@@ -123,18 +135,19 @@ def _read(turns: list[Unlabelled]) -> list[list[StatedClaim]]:
     return [[claim for claim, _ in claims] for claims in decoded]
 
 
-def write_list(data: Path, out: Path, files: int, most: int) -> None:
+def write_list(data: Path, out: Path, files: int, most: int, *, changes: bool) -> None:
     out.mkdir(parents=True, exist_ok=True)
     chance = random.Random(9)
     known = read_labels() | read_labels(held_out=True)
-    turns = [turn for turn in talk_of_people(data) if checksum(turn[1]) not in known]
+    source = list(dict.fromkeys(known_turns())) if changes else talk_of_people(data)
+    turns = [turn for turn in source if checksum(turn[1]) not in known]
     chance.shuffle(turns)
     parts = [turns[at : at + BATCH] for at in range(0, min(len(turns), 8 * most), BATCH)]
     listed = []
     with ProcessPoolExecutor() as pool:
         for part, read in zip(parts, pool.map(_read, parts), strict=True):
             for turn, claims in zip(part, read, strict=True):
-                if any(DOUBTED[0] <= claim.confidence <= DOUBTED[1] for claim in claims):
+                if changes or any(DOUBTED[0] <= claim.confidence <= DOUBTED[1] for claim in claims):
                     listed.append((turn, [claim for claim in claims if claim.confidence >= SEEN][:26]))
     listed = listed[:most]
     texts, entries = [list[str]() for _ in range(files)], []
@@ -175,6 +188,7 @@ def labels_of(entry: dict[str, Any], verdict: Verdict, skipped: Counter[str]) ->
 def add(folder: Path) -> None:
     entries = json.loads((folder / "turns.json").read_bytes())
     skipped, lines, listed, right, added = Counter[str](), list[str](), 0, 0, 0
+    checked = list[str]()
     for path in sorted(folder.glob("*.verdicts")):
         for number, verdict in read_verdicts(path):
             entry = entries[number]
@@ -182,8 +196,13 @@ def add(folder: Path) -> None:
             listed, right, added = listed + len(entry["claims"]), right + len(verdict.right), added + len(labels)
             stored = {"turn": checksum(entry["text"]), "claims": [entry_of(label) for label in labels]}
             lines.append(json.dumps(stored) + "\n")
+            for letter, claim in zip(string.ascii_uppercase, entry["claims"], strict=False):
+                found = {"turn": stored["turn"], "claim": claim, "verdict": verdict.of(letter)}
+                checked.append(json.dumps(found) + "\n")
     with UNSURE.open("a", encoding="utf-8") as file:
         file.writelines(lines)
+    with CHECKED.open("a", encoding="utf-8") as file:
+        file.writelines(checked)
     added -= right
     sys.stdout.write(f"{len(lines)} turns: of {listed} claims {right} right, {added} added, left out {dict(skipped)}\n")
 
@@ -192,7 +211,7 @@ def measure(data: Path) -> None:
     """Print how good the reader is on the turns that are held out."""
     labels = read_labels(held_out=True)
     turns = [turn for turn in talk_of_people(data) if checksum(turn[1]) in labels]
-    reader = TrainedStatementReader(load("statements"))
+    reader = open_reader()
     decoded = reader.decode_all([ReadTurn(text, before) for before, text in turns])
     own = [labels[checksum(text)] for _, text in turns]
     judged = [each for claims, right in zip(decoded, own, strict=True) for each in judge(claims, right)]
@@ -216,11 +235,12 @@ def main() -> None:
     listing.add_argument("--out", type=Path, required=True)
     listing.add_argument("--files", type=int, default=8)
     listing.add_argument("--turns", type=int, default=3200)
+    listing.add_argument("--changes", action="store_true")
     commands.add_parser("add").add_argument("folder", type=Path)
     commands.add_parser("measure").add_argument("--data", type=Path, required=True)
     call = parser.parse_args()
     if call.command == "list":
-        write_list(call.data, call.out, call.files, call.turns)
+        write_list(call.data, call.out, call.files, call.turns, changes=call.changes)
     elif call.command == "measure":
         measure(call.data)
     else:
