@@ -4,7 +4,8 @@
     python -m training.average OUT/matcher6 FIRST/matcher6 shipped:reranker
 
 Trainings that begin alike and see other examples, or the same in another order, end near each other, and their mean is
-often better than each of them. ``shipped:`` takes the weights that ``longmind-models`` has now.
+often better than each of them. ``shipped:`` takes the weights that ``longmind-models`` has now. An end that one of them
+does not have, since it served training only, is left out.
 """
 
 from __future__ import annotations
@@ -66,7 +67,11 @@ def main() -> None:
     states = [read(source) for source in sources]
     path = Path(target)
     path.parent.mkdir(parents=True, exist_ok=True)
-    mean = {name: np.mean([state[name] for state in states], axis=0) for name in states[0]}
+    mean = {
+        name: np.mean([state[name] for state in states], axis=0)
+        for name in states[0]
+        if all(name in state for state in states)
+    }
     np.savez(path.with_name(f"{path.name}.0.npz"), **mean)
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from longmind.models.claim_decoding import SIGNS, DecodedClaim, Verdict
+from longmind.models.claim_decoding import SIGNS, DecodedClaim
 from longmind.models.statements import RELATIONS, STATUSES, StatedClaim, Status
 from training.claims.labels import DATA, DEVELOPMENT, TEST, Label, Turn, read_turns
 from training.claims.thresholds import (
@@ -61,11 +61,10 @@ def test_the_fit_follows_signs_and_holds_back_a_relation_that_goes_wrong() -> No
         claim = StatedClaim(RELATIONS[relation], "current", (0, 1), 0.5)
         judged.append(Judged(claim, decoded, right, not right, read_right=right))
     calibration = fit(judged, len(RELATIONS))
-    assert calibration.checked is None
-    good, bad = (calibration.of((2.0, 0, 0, 0, 0), relation, 0) for relation in (0, 1))
+    good, bad = (calibration.confidence((2.0, 0, 0, 0, 0), relation, 0) for relation in (0, 1))
     assert good > 0.9
     assert bad < good - 0.05
-    assert calibration.of((-2.0, 0, 0, 0, 0), 0, 0) < 0.3
+    assert calibration.confidence((-2.0, 0, 0, 0, 0), 0, 0) < 0.3
     sure = calibrated(judged, calibration)
     threshold = lowest(sure, 0.85)
     kept = [j.right for j in sure if j.claim.confidence >= threshold]
@@ -75,21 +74,6 @@ def test_the_fit_follows_signs_and_holds_back_a_relation_that_goes_wrong() -> No
     careful = least_harm(sure, 400, 0.05)
     assert sum(j.harmful and j.claim.confidence >= careful for j in sure) <= 20
     assert least_harm(sure, 400, 1.0) == STEPS[0]
-
-
-def test_what_was_found_on_a_second_reading_counts_where_there_was_one() -> None:
-    chance = np.random.default_rng(5)
-    judged = []
-    for number in range(600):
-        sign, right = float(chance.normal()), bool(chance.random() < 0.5)
-        verdict = Verdict(2.0 if right else -2.0, -2.0 if right else 2.0) if number % 3 else None
-        decoded = DecodedClaim(0, 0, (0, 1), None, None, (sign, 0.0, 0.0, 0.0, 0.0), 0.5, verdict)
-        claim = StatedClaim(RELATIONS[0], "current", (0, 1), 0.5)
-        judged.append(Judged(claim, decoded, right, not right, read_right=right))
-    sure = calibrated(judged, fit(judged, len(RELATIONS)))
-    checked = [j for j in sure if j.decoded.verdict is not None]
-    assert all((j.claim.confidence > 0.9) == j.read_right for j in checked)
-    assert all(0.3 < j.claim.confidence < 0.7 for j in sure if j.decoded.verdict is None)
 
 
 def test_what_reading_found_counts_beside_the_labels() -> None:

@@ -1,4 +1,7 @@
-"""Claims beside the turns they are about, to learn which are right.
+"""Claims beside the turns they are about, to learn which are right: a second task of the reader of changes.
+
+What a turn says of a known fact, and whether it says what a claim says, are nearly the same question. The answer to the
+second is used for nothing but training (ADR 30 says why), so its end is not shipped.
 
 Some were found by the reader of statements in turns that it had not learnt, and judged by somebody (``checked.jsonl``).
 Others come from labels: what is labelled is right, and wrong is the same with another status or about somebody else.
@@ -16,8 +19,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 
-from longmind.models.claim_checker import VERDICTS
-from longmind.models.small_models import load
+from tokenizers import Tokenizer
+
+from longmind.models.changes import SPEAKER
+from longmind.models.small_models import CLS, SEP, load
 from longmind.models.statement_reader import TrainedStatementReader
 from longmind.models.statements import Span, StatedClaim
 from longmind.models.statements import Turn as ReadTurn
@@ -26,6 +31,10 @@ from training.claims.thresholds import read, read_verdicts
 from training.claims.unlabelled import Unlabelled
 from training.claims.unsure import CHECKED, checksum, label_of
 
+VERDICTS = ("right", "trivial", "wrong")
+"""What may be found: stated and worth keeping; true, but not worth it; not stated, or stated otherwise."""
+CLAIM, PREVIOUS, TEXT = 30, 40, 128
+"""The most pieces of a claim, of the turn before, and of the text around the claim that are read."""
 LEAST = 0.15
 """The confidence from which on a claim is looked at."""
 RIGHT, TRIVIAL, WRONG = range(len(VERDICTS))
@@ -52,6 +61,27 @@ class Check:
     text: str
     claim: Label
     verdict: int | None = None
+
+    @property
+    def words(self) -> str:
+        """The claim as it is read."""
+        claim = self.claim
+        subject = SPEAKER if claim.subject is None else self.text[slice(*claim.subject)]
+        return f"{claim.status}, {subject}: {claim.relation.replace('_', ' ')} {self.text[slice(*claim.object)]}"
+
+
+def numbered(tokenizer: Tokenizer, check: Check) -> tuple[list[int], int] | None:
+    """Return the pieces of a claim beside its turn, and where the text begins; None if its object has no piece."""
+    words, before, own = (
+        tokenizer.encode(text, add_special_tokens=False) for text in (check.words, check.previous or "", check.text)
+    )
+    first = next((n for n, (_, end) in enumerate(own.offsets) if end > check.claim.object[0]), None)
+    if first is None:
+        return None
+    start = max(0, min(first - TEXT // 2, len(own.ids) - TEXT))
+    previous = own.ids[max(0, start - PREVIOUS) : start] if start else before.ids[-PREVIOUS:]
+    head = [CLS, *words.ids[:CLAIM], SEP, *previous, SEP]
+    return [*head, *own.ids[start : start + TEXT], SEP], len(head)
 
 
 def judged(turns: Iterable[Unlabelled]) -> Iterator[Check]:

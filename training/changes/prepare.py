@@ -24,9 +24,7 @@ from tokenizers import Tokenizer
 from longmind.consolidate.rules.relations import LASTING
 from longmind.models.change_reader import joined
 from longmind.models.changes import KnownFact
-from longmind.models.claim_checker import CLAIM, around, to_check
 from longmind.models.passages import PREVIOUS, TEXT
-from longmind.models.statements import StatedClaim
 from training.bert import save_arrays
 from training.changes import checks
 from training.changes.checks import Check
@@ -164,18 +162,11 @@ def paired(
             yield Example("paired", numbers[0], numbers[1])
 
 
-def checked(tokenizer: Tokenizer, part: str, checks: Iterable[Check]) -> Iterator[Example]:
+def checked(tokenizer: Tokenizer, part: str, found: Iterable[Check]) -> Iterator[Example]:
     """Yield claims beside their turns."""
-    for check in checks:
-        claim = check.claim
-        stated = StatedClaim(claim.relation, claim.status, claim.object, 1.0, subject=claim.subject)  # type: ignore[arg-type]
-        words = tokenizer.encode(to_check(stated, check.text).words, add_special_tokens=False).ids
-        before = tokenizer.encode(check.previous or "", add_special_tokens=False).ids
-        own = tokenizer.encode(check.text, add_special_tokens=False)
-        first = next((n for n, (_, end) in enumerate(own.offsets) if end > claim.object[0]), None)
-        if first is not None:
-            ids, head = joined(words, *around(first, own.ids, before), most=CLAIM)
-            yield Example(part, ids, head, verdict=UNKNOWN if check.verdict is None else check.verdict)
+    for check in found:
+        if (numbers := checks.numbered(tokenizer, check)) is not None:
+            yield Example(part, *numbers, verdict=UNKNOWN if check.verdict is None else check.verdict)
 
 
 def carelessly_checked(check: Check) -> Check:

@@ -18,10 +18,12 @@ import string
 import sys
 from pathlib import Path
 
+from longmind.models.small_models import load
+from longmind.models.statement_reader import TrainedStatementReader
 from longmind.models.statements import StatedClaim
 from training.claims.disagreements import read_letters, shown
 from training.claims.labels import DATA, DEVELOPMENT, TEST, Label, Turn, read_turns
-from training.claims.thresholds import JUDGED, LEAST_JUDGED, calibrated, fit, joined, open_reader, read, read_verdicts
+from training.claims.thresholds import JUDGED, LEAST_JUDGED, calibrated, fit, joined, read, read_verdicts
 
 CONTROL = 0.1
 """How many of the claims that equal a label are judged too."""
@@ -36,7 +38,7 @@ def entry(writer: str, number: int, turn: Turn, claim: StatedClaim) -> dict[str,
 
 def write_list(out: Path, files: int) -> None:
     out.mkdir(parents=True, exist_ok=True)
-    reader, verdicts, chance = open_reader(), read_verdicts(), random.Random(8)
+    reader, verdicts, chance = TrainedStatementReader(load("statements")), read_verdicts(), random.Random(8)
     samples = {writer: read(reader, writer, verdicts) for writer in (*DEVELOPMENT, *TEST)}
     developed = [j for writer in DEVELOPMENT for j in samples[writer].judged]
     calibration = fit(developed, len(reader.relations))

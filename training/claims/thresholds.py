@@ -4,11 +4,10 @@
 
 Reads the turns of the development writers with the exported model. A logistic regression over the model's own beliefs,
 the relation and the status tells how likely a claim is right; relations and statuses that go wrong are held back by it.
-A claim that is read once more (``longmind.models.claim_checker``) has a second regression, over the first confidence
-and what was found. There are three thresholds, each the lowest confidence at which claims of what holds now do little
-harm, at which all that is kept is precise enough, and at which a claim may change what is known; judged on each writer
-by the regressions of the others. A relation without a right claim is never read. ``training.export statements ...
---extra calibration.json`` stores all of it with the model. Prints the figures of the development and the test writers.
+There are three thresholds, each the lowest confidence at which claims of what holds now do little harm, at which all
+that is kept is precise enough, and at which a claim may change what is known; judged on each writer by the regression
+of the others. A relation without a right claim is never read. ``training.export statements ... --extra
+calibration.json`` stores all of it with the model. Prints the figures of the development and the test writers.
 
 A claim is right if it equals a label. Labels are one reading of many, so what equals none was read once more
 (``judged.jsonl``): without sight of labels or confidence, is this stated, and worth keeping? A tenth of those that
@@ -37,8 +36,7 @@ from longmind.consolidate.rules.claims import Claim
 from longmind.consolidate.rules.naming import named_person
 from longmind.consolidate.rules.relations import RELATIONS
 from longmind.consolidate.rules.stated import apply_claim, settled_status
-from longmind.models.claim_checker import ClaimChecker
-from longmind.models.claim_decoding import Calibration, Confidence, DecodedClaim
+from longmind.models.claim_decoding import SIGNS, Calibration, DecodedClaim
 from longmind.models.small_models import load
 from longmind.models.statement_reader import TrainedStatementReader
 from longmind.models.statements import STATUSES, StatedClaim
@@ -126,25 +124,12 @@ def judge(claims: Sequence[tuple[StatedClaim, DecodedClaim]], labels: Sequence[L
     return judged
 
 
-def fit(judged: Sequence[Judged], relations: int) -> Confidence:
-    """Fit one regression over the reader's beliefs, and one for claims that were read once more."""
-    first = _regression(judged, [j.decoded.signs for j in judged], relations)
-    checked = [j for j in judged if j.decoded.verdict is not None]
-    if not checked:
-        return Confidence(first)
-    signs = []
-    for decoded in (j.decoded for j in checked):
-        sure = first.confidence(decoded.signs, decoded.relation, decoded.status)
-        signs.append((float(np.log(sure / (1 - sure))), *(decoded.verdict or ())))
-    return Confidence(first, _regression(checked, signs, relations))
-
-
-def _regression(judged: Sequence[Judged], signs: Sequence[Sequence[float]], relations: int) -> Calibration:
-    """Fit a regression by Newton's method; the penalties keep it from learning few claims by heart."""
-    sizes = (len(signs[0]), relations, len(STATUSES))
+def fit(judged: Sequence[Judged], relations: int) -> Calibration:
+    """Fit the regression by Newton's method; the penalties keep it from learning few claims by heart."""
+    sizes = (len(SIGNS), relations, len(STATUSES))
     rows = np.zeros((len(judged), sum(sizes) + 1))
-    for row, j, own in zip(rows, judged, signs, strict=True):
-        row[: sizes[0]] = own
+    for row, j in zip(rows, judged, strict=True):
+        row[: sizes[0]] = j.decoded.signs
         row[sizes[0] + j.decoded.relation] = row[sizes[0] + sizes[1] + j.decoded.status] = row[-1] = 1
     right = np.array([j.read_right for j in judged], np.float64)
     penalty = np.concatenate([np.full(n, p) for n, p in zip(sizes, PENALTIES.values(), strict=True)] + [[0.001]])
@@ -154,15 +139,15 @@ def _regression(judged: Sequence[Judged], signs: Sequence[Sequence[float]], rela
         slope = rows.T @ (likely - right) + penalty * weights
         curve = (rows * (likely * (1 - likely))[:, None]).T @ rows + np.diag(penalty)
         weights -= np.linalg.solve(curve, slope)
-    own, kinds, statuses, bias = np.split(weights, np.cumsum(sizes))
-    return Calibration(own, kinds, statuses, float(bias[0]))
+    signs, kinds, statuses, bias = np.split(weights, np.cumsum(sizes))
+    return Calibration(signs, kinds, statuses, float(bias[0]))
 
 
-def calibrated(judged: Sequence[Judged], confidence: Confidence) -> list[Judged]:
+def calibrated(judged: Sequence[Judged], calibration: Calibration) -> list[Judged]:
     """Return the claims with the confidence that a calibration gives them."""
 
     def sure(j: Judged) -> float:
-        return confidence.of(j.decoded.signs, j.decoded.relation, j.decoded.status, j.decoded.verdict)
+        return calibration.confidence(j.decoded.signs, j.decoded.relation, j.decoded.status)
 
     return [replace(j, claim=replace(j.claim, confidence=sure(j))) for j in judged]
 
@@ -228,11 +213,6 @@ def _met(kept: Sequence[Judged]) -> dict[tuple[str, int], set[int]]:
     return met
 
 
-def open_reader() -> TrainedStatementReader:
-    """Return the reader that is shipped, before any threshold."""
-    return TrainedStatementReader(load("statements"), ClaimChecker(load("changes")))
-
-
 def read(reader: TrainedStatementReader, writer: str, verdicts: Verdicts) -> Sample:
     """Return what the reader reads in the turns of a writer."""
     turns = list(read_turns(DATA / f"{writer}.jsonl"))
@@ -276,7 +256,7 @@ def _speaker(turn: Turn) -> str:
     return turn.speaker or "user"
 
 
-def joined(samples: Sequence[Sample], calibration: Confidence | None = None) -> Sample:
+def joined(samples: Sequence[Sample], calibration: Calibration | None = None) -> Sample:
     """Return several samples as one, with the confidences of a calibration if one is given."""
     judged = [j for sample in samples for j in sample.judged]
     judged = judged if calibration is None else calibrated(judged, calibration)
@@ -293,7 +273,7 @@ def main() -> None:
     parser.add_argument("--precision", type=float, default=0.86, help="precision of all that is kept")
     parser.add_argument("--change", type=float, default=0.90, help="precision of what may change something")
     call = parser.parse_args()
-    reader, verdicts = open_reader(), read_verdicts()
+    reader, verdicts = TrainedStatementReader(load("statements")), read_verdicts()
     began = time.process_time()
     samples = [read(reader, writer, verdicts) for writer in DEVELOPMENT]
     seconds = time.process_time() - began
@@ -349,7 +329,7 @@ class Limits(NamedTuple):
         return claim.confidence >= (self.change if claim.relation in SINGLE else self.keep)
 
 
-def _table(relations: Sequence[str], limits: Limits, never: frozenset[str], confidence: Confidence) -> dict[str, Any]:
+def _table(relations: Sequence[str], limits: Limits, never: frozenset[str], calibration: Calibration) -> dict[str, Any]:
     def by_relation(limit: float) -> list[float]:
         return [NEVER if name in never else limit for name in relations]
 
@@ -358,17 +338,10 @@ def _table(relations: Sequence[str], limits: Limits, never: frozenset[str], conf
         "keep": [NEVER if name in never else limits.change if name in SINGLE else limits.keep for name in relations],
         "beside": by_relation(limits.beside),
         "change": by_relation(limits.change),
-        **_stored("calibration", confidence.read),
-        **({} if confidence.checked is None else _stored("checked", confidence.checked)),
-    }
-
-
-def _stored(name: str, calibration: Calibration) -> dict[str, Any]:
-    return {
-        f"{name}.signs": calibration.signs.tolist(),
-        f"{name}.relations": calibration.relations.tolist(),
-        f"{name}.statuses": calibration.statuses.tolist(),
-        f"{name}.bias": calibration.bias,
+        "calibration.signs": calibration.signs.tolist(),
+        "calibration.relations": calibration.relations.tolist(),
+        "calibration.statuses": calibration.statuses.tolist(),
+        "calibration.bias": calibration.bias,
     }
 
 

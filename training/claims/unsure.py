@@ -40,7 +40,7 @@ from longmind.models.statements import StatedClaim
 from longmind.models.statements import Turn as ReadTurn
 from training.claims.disagreements import shown
 from training.claims.labels import RELATIONS, STATUSES, Label, Turn, overlap
-from training.claims.thresholds import SHOWN, judge, open_reader
+from training.claims.thresholds import SHOWN, judge
 from training.claims.unlabelled import Unlabelled, known_turns, talk_of_people
 
 UNSURE = Path(__file__).with_name("unsure.jsonl")
@@ -211,7 +211,7 @@ def measure(data: Path) -> None:
     """Print how good the reader is on the turns that are held out."""
     labels = read_labels(held_out=True)
     turns = [turn for turn in talk_of_people(data) if checksum(turn[1]) in labels]
-    reader = open_reader()
+    reader = TrainedStatementReader(load("statements"))
     decoded = reader.decode_all([ReadTurn(text, before) for before, text in turns])
     own = [labels[checksum(text)] for _, text in turns]
     judged = [each for claims, right in zip(decoded, own, strict=True) for each in judge(claims, right)]

@@ -30,7 +30,7 @@ from longmind.types import Memory
 _MOST = 6
 """Facts that are read with one text."""
 _LIKELY = 0.5
-"""How likely the reader of changes must hold that something is gone that a claim has ended, to name what is new."""
+"""How likely the reader of changes must hold that something is gone, for a claim to replace or end it."""
 _REPLACING = 0.6
 """From which confidence on a claim states what has taken the place of something that is gone."""
 _SUSPECTED = 0.1
@@ -83,13 +83,17 @@ class ChangedFacts:
     """Ids of facts by the words of their values."""
     _by_predicate: dict[str, set[str]] = field(default_factory=dict)
     """Ids of facts by predicate."""
+    _texts: dict[str, list[ReadText]] = field(default_factory=dict)
+    """What was read of each memory, by its id."""
     _ended: dict[str, str] = field(default_factory=dict)
     """By the id of a fact that a claim has ended, the memory that stated the claim."""
 
-    async def load(self, texts: Iterable[ReadText]) -> None:
+    async def load(self, texts: Iterable[tuple[Memory, ReadText]]) -> None:
         """Load the facts about the speakers of some texts, and about whom and what these name, in a few queries."""
-        draft = self.work.draft
-        names = {name for text in texts for name in _names(text)}
+        draft, names = self.work.draft, set[str]()
+        for memory, text in texts:
+            self._texts.setdefault(memory.id, []).append(text)
+            names.update(_names(text))
         keys = [concept_key(name) for name in sorted(names)]
         await draft.know_keys(keys)
         concepts = [id for key in keys for id in draft.holders(key)]
@@ -111,9 +115,22 @@ class ChangedFacts:
         """Take into account that a claim of a memory has ended a fact: something may have taken its place."""
         self._ended[fact.id] = memory.id
 
-    async def apply(self, memory: Memory, texts: Sequence[ReadText]) -> None:
+    async def let_hold(self, facts: Sequence[Fact], memory: Memory, place: int) -> bool:
+        """Whether a memory, of which a claim at a place would end some facts, lets one of them hold: a second address.
+
+        Of texts that the reader of statements has not read nothing is known.
+        """
+        text = next((text for text in self._texts.get(memory.id, ()) if _reaches(text, place)), None)
+        known = [fact for fact in facts if _is_of(fact.predicate, LASTING.keys())]
+        if text is None or not known:
+            return False
+        asked = [_as_read(_Candidate(fact, place - text.said.start), text) for fact in known]
+        changes = await asyncio.to_thread(self.reader.read, asked)
+        return any(change.gone < _LIKELY for change in changes)
+
+    async def apply(self, memory: Memory) -> None:
         """End the facts that a memory surely says no longer hold, and learn what has taken their place."""
-        for text in texts:
+        for text in self._texts.get(memory.id, ()):
             candidates = self._candidates(memory, text)
             if not candidates:
                 continue
@@ -122,7 +139,9 @@ class ChangedFacts:
             for candidate, change in zip(candidates, changes, strict=True):
                 place = candidate.place if change.new is None else change.new[0]
                 ended = self._ended.get(candidate.fact.id) == memory.id
-                if (change.certain or (ended and change.gone >= _LIKELY)) and framed(text.said.text, place) is None:
+                if not change.certain and not (ended and change.gone >= _LIKELY):
+                    continue
+                if framed(text.said.text, place) is None and not _holds_otherwise(text, candidate.fact, change):
                     await self._change(memory, text, candidate, change, ended=ended)
 
     def _candidates(self, memory: Memory, text: ReadText) -> list[_Candidate]:
@@ -267,6 +286,23 @@ def _stated_instead(text: ReadText, fact: Fact) -> Span | None:
         if about and value is not None and _is_other(value, fact):
             return claim.object
     return None
+
+
+def _holds_otherwise(text: ReadText, fact: Fact, change: Change) -> bool:
+    """Whether what has taken the place of a fact is stated as what is planned, denied, or for some time only."""
+    return change.new is not None and any(
+        claim.confidence >= _REPLACING
+        and claim.status not in ("current", "ended")
+        and claim.object[0] < change.new[1]
+        and change.new[0] < claim.object[1]
+        and _is_of(fact.predicate, {claim.relation})
+        for claim in text.reading.claims
+    )
+
+
+def _reaches(text: ReadText, place: int) -> bool:
+    """Whether a text has a place of its memory."""
+    return text.said.start <= place < text.said.start + len(text.said.text)
 
 
 def _is_speaker(fact: Fact, text: ReadText) -> bool:

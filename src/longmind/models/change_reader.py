@@ -15,7 +15,8 @@ import numpy as np
 from longmind.models.changes import Change, KnownFact
 from longmind.models.claim_decoding import Array
 from longmind.models.passages import Passage, characters_of, passages
-from longmind.models.small_models import CLS, SEP, Encoder, load
+from longmind.models.small_models import CLS, SEP, load
+from longmind.models.statement_reader import Encoder
 from longmind.models.statements import Span
 
 KNOWN = 22
@@ -28,11 +29,9 @@ LONGEST_VALUE = 16
 """Pieces of the longest new value."""
 
 
-def joined(
-    known: Sequence[int], previous: Sequence[int], text: Sequence[int], most: int = KNOWN
-) -> tuple[list[int], int]:
+def joined(known: Sequence[int], previous: Sequence[int], text: Sequence[int]) -> tuple[list[int], int]:
     """Return what is read of the pieces of a fact, the end of the turn before, and a passage; and where it begins."""
-    head = [CLS, *known[:most], SEP, *previous, SEP]
+    head = [CLS, *known[:KNOWN], SEP, *previous, SEP]
     return [*head, *text, SEP], len(head)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,19 +29,10 @@ LEAST_HELD = 0.05
 """A turn that less likely holds a claim is not looked at further."""
 SIGNS = ("holds", "begins", "ends", "status", "subject")
 """The beliefs that tell whether a claim is right: each of them wrong makes it wrong."""
-CHECKED_SIGNS = ("confidence", "right", "wrong")
-"""What tells whether a claim is right that was read once more: how sure the reader was, and what was found then."""
 SURE = 0.5
 """From here on a piece counts as the beginning of another object, so that none reaches over it."""
 _POINTERS, _POINTER_WIDTH = 4, 96
 """Beginning and end of the subject, beginning and end of the time."""
-
-
-class Verdict(NamedTuple):
-    """What is found about a claim that is read once more, as logarithms of odds."""
-
-    right: float
-    wrong: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +48,6 @@ class DecodedClaim:
     signs: tuple[float, ...]
     """The logarithms of the odds of the model's own beliefs, in the order of ``SIGNS``."""
     confidence: float
-    verdict: Verdict | None = None
-    """What was found when the claim was read once more, if it was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +75,12 @@ class Calibration:
     bias: float
 
     @classmethod
-    def stored(cls, arrays: Mapping[str, NDArray[Any]], name: str = "calibration") -> Calibration | None:
-        """Return a calibration that is stored with a model, if there is one."""
-        if f"{name}.signs" not in arrays:
+    def stored(cls, arrays: Mapping[str, NDArray[Any]]) -> Calibration | None:
+        """Return the calibration that is stored with a model, if there is one."""
+        if "calibration.signs" not in arrays:
             return None
-        parts = [np.asarray(arrays[f"{name}.{part}"], np.float64) for part in ("signs", "relations", "statuses")]
-        return cls(parts[0], parts[1], parts[2], float(arrays[f"{name}.bias"]))
+        parts = [np.asarray(arrays[f"calibration.{part}"], np.float64) for part in ("signs", "relations", "statuses")]
+        return cls(parts[0], parts[1], parts[2], float(arrays["calibration.bias"]))
 
     def confidence(self, signs: Sequence[float], relation: int, status: int) -> float:
         """Return the confidence of a claim, from 0 to 1."""
@@ -99,40 +88,22 @@ class Calibration:
         return 1 / (1 + math.exp(-max(-30.0, min(30.0, number))))
 
 
-@dataclass(frozen=True, slots=True)
-class Confidence:
-    """How likely a claim is right: by the reader's own beliefs, and once it was read once more by that, too."""
-
-    read: Calibration
-    checked: Calibration | None = None
-
-    def of(self, signs: Sequence[float], relation: int, status: int, verdict: Verdict | None = None) -> float:
-        """Return the confidence of a claim, from 0 to 1."""
-        first = self.read.confidence(signs, relation, status)
-        if verdict is None or self.checked is None:
-            return first
-        return self.checked.confidence((_log_odds(first), *verdict), relation, status)
-
-
 class ClaimHeads:
     """The layers that tell status, subject and time of an object."""
 
     def __init__(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         self._arrays = {name: np.asarray(value, np.float32) for name, value in arrays.items()}
-        calibration = Calibration.stored(arrays)
-        self._confidence = (
-            None if calibration is None else Confidence(calibration, Calibration.stored(arrays, "checked"))
-        )
+        self._calibration = Calibration.stored(arrays)
 
     def holds(self, tokens: Array) -> float:
         """Return how likely a turn holds a claim at all."""
         return float(1 / (1 + np.exp(-self._dense("holds", tokens[0])[0])))
 
-    def confidence(self, signs: Sequence[float], relation: int, status: int, verdict: Verdict | None = None) -> float:
+    def confidence(self, signs: Sequence[float], relation: int, status: int) -> float:
         """Return how likely a claim is right; without a calibration, the product of the beliefs."""
-        if self._confidence is None:
+        if self._calibration is None:
             return math.prod(1 / (1 + math.exp(-sign)) for sign in signs)
-        return self._confidence.of(signs, relation, status, verdict)
+        return self._calibration.confidence(signs, relation, status)
 
     def objects(self, tokens: Array) -> Array:
         """Return for each piece how likely an object begins (0) and ends (1) there, by relation."""

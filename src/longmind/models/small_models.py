@@ -13,7 +13,7 @@ import json
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from longmind.errors import ModelError, ModelMissing
 from longmind.models.embed_minilm import import_runtime
@@ -40,17 +40,6 @@ class Pieces(NamedTuple):
 
     ids: list[int]
     offsets: list[tuple[int, int]]
-
-
-class Encoder(Protocol):
-    """What reading needs of a small model."""
-
-    @property
-    def ends(self) -> Mapping[str, NDArray[Any]]: ...
-
-    def pieces(self, texts: Sequence[str]) -> list[Pieces]: ...
-
-    def encode(self, ids: Sequence[int], head: int) -> Floats: ...
 
 
 class SmallModel:

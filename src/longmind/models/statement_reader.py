@@ -9,19 +9,30 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from numpy.typing import NDArray
 
 from longmind.errors import ModelError
 from longmind.models.change_signs import ChangeSigns, signs_of_change
-from longmind.models.claim_checker import ClaimChecker
 from longmind.models.claim_decoding import Array, ClaimHeads, DecodedClaim, decode
 from longmind.models.passages import Passage, characters_of, passages
-from longmind.models.small_models import CLS, INSTALL, SEP, Encoder, load
+from longmind.models.small_models import CLS, INSTALL, SEP, Pieces, load
 from longmind.models.statements import RELATIONS, STATUSES, PossibleChange, Span, StatedClaim, Turn, TurnReading
 
 _NEVER = 1.01
 """A threshold that no confidence reaches."""
-CHECKED_FROM, CHECKED_TO = 0.1, 0.97
-"""Between these confidences a claim is read once more: what is less sure is hardly ever right, and what is surer is."""
+
+
+class Encoder(Protocol):
+    """What reading needs of a small model."""
+
+    @property
+    def ends(self) -> Mapping[str, NDArray[Any]]: ...
+
+    def pieces(self, texts: Sequence[str]) -> list[Pieces]: ...
+
+    def encode(self, ids: Sequence[int], head: int) -> Array: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +64,8 @@ class TrainedStatementReader:
 
     name = "statements"
 
-    def __init__(self, model: Encoder, checker: ClaimChecker | None = None) -> None:
-        self._model, self._checker = model, checker
+    def __init__(self, model: Encoder) -> None:
+        self._model = model
         self.relations = [str(name) for name in model.ends.get("relations", RELATIONS)]
         self._heads = ClaimHeads({name: value for name, value in model.ends.items() if value.dtype.kind == "f"})
         if len(model.ends["relation.weight"]) != len(self.relations):
@@ -114,15 +125,7 @@ class TrainedStatementReader:
         for claim in decode(tokens, head, len(tokens) - 2, self._heads):
             relation = self.relations[claim.relation]
             if relation in RELATIONS:
-                yield self._checked(_stated(relation, claim, passage, head), claim, passage)
-
-    def _checked(self, stated: StatedClaim, claim: DecodedClaim, passage: Passage) -> tuple[StatedClaim, DecodedClaim]:
-        """Return a claim with the confidence it has once it is read once more, if that may tell more."""
-        if self._checker is None or not CHECKED_FROM <= claim.confidence <= CHECKED_TO:
-            return stated, claim
-        verdict = self._checker.check(stated, passage)
-        confidence = self._heads.confidence(claim.signs, claim.relation, claim.status, verdict)
-        return replace(stated, confidence=confidence), replace(claim, confidence=confidence, verdict=verdict)
+                yield _stated(relation, claim, passage, head), claim
 
 
 def _stated(relation: str, claim: DecodedClaim, passage: Passage, head: int) -> StatedClaim:

@@ -18,7 +18,19 @@ from longmind.memory import AgentMemory
 from longmind.testing import FakeClock
 
 FILE = Path(__file__).with_name("dialogues.jsonl")
-_NAMES = ("dialogues", "unseen", "fresh", "later", "newest", "latest", "seventh", "eighth", "ninth", "tenth")
+_NAMES = (
+    "dialogues",
+    "unseen",
+    "fresh",
+    "later",
+    "newest",
+    "latest",
+    "seventh",
+    "eighth",
+    "ninth",
+    "tenth",
+    "eleventh",
+)
 FILES = {name: FILE.with_name(f"{name}.jsonl") for name in _NAMES}
 """The dialogues that rules were made with, and sets that were written afterwards. Of ``latest`` half was read, of
 ``seventh`` three, of ``ninth`` none, and all of the others; what was missed there shaped later training turns."""
@@ -27,6 +39,8 @@ _PREDICATES = {
     for name, relation in RELATIONS.items()
 }
 """The predicates that hold what a relation says, by the name of the relation."""
+_HAVING = {"partner", "child", "parent", "sibling", "relative", "knows", "pet"}
+"""The relations of which memory's predicate names the kind of what somebody has."""
 USER = "user"
 AFTER = datetime(2027, 1, 1, tzinfo=UTC)
 """When what holds is asked for: after all dialogues, whatever the day is on which they are played."""
@@ -118,8 +132,13 @@ def _is_in(predicate: str, slot: Sequence[str]) -> bool:
 
     Who wrote a slot may have named the relation ("allergy") where memory names its predicate ("allergic to").
     """
+    asked = {name.replace("_", " ") for name in slot}
     named = {name for name, predicates in _PREDICATES.items() if predicate in predicates}
-    return predicate in slot or not named.isdisjoint(slot) or ("favorite" in slot and predicate.startswith("favorite "))
+    if predicate.startswith("has "):  # "has daughter", "has dog"
+        named |= _HAVING
+    return (
+        predicate in slot or not named.isdisjoint(asked) or ("favorite" in slot and predicate.startswith("favorite "))
+    )
 
 
 def _is_subject(name: str, subject: str) -> bool:

@@ -171,18 +171,17 @@ async def _learn(work: Work, user: str | None, claims: Sequence[SourcedClaim], t
     changed = None
     if work.changes is not None and texts:
         changed = ChangedFacts(work, semantic, work.changes, user)
-        await changed.load(text for _, text in texts)
-    stated, said = defaultdict(list), defaultdict(list)
+        await changed.load(texts)
+    stated = defaultdict(list)
     for memory, claim in claims:
         stated[memory.id].append(claim)
-    for memory, text in texts:
-        said[memory.id].append(text)
-    told = [memory for memory in work.sources if memory.id in stated or memory.id in said]
+    read = {memory.id for memory, _ in texts}
+    told = [memory for memory in work.sources if memory.id in stated or memory.id in read]
     declared: set[str] = set()
     for memory in sorted(told, key=lambda memory: memory.occurred_at):  # stable: those of one moment stay in order
         await _learn_claims(work, semantic, memory, stated[memory.id], declared, changed)
         if changed is not None:
-            await changed.apply(memory, said[memory.id])
+            await changed.apply(memory)
 
 
 async def _learn_claims(
@@ -195,14 +194,15 @@ async def _learn_claims(
 ) -> None:
     """Learn the claims of a memory."""
     for claim in claims:
+        doubting = None if isinstance(claim, ModelClaim) else changed
         if claim.ended:
-            for fact in await _end(work, semantic, memory, claim):
+            for fact in await _end(work, semantic, memory, claim, doubting):
                 if changed is not None:
                     changed.add_ended(fact, memory)
             continue
         try:
             await _declare(work, semantic, claim, declared)
-            start = await _start(semantic, memory, claim)
+            start = await _start(semantic, memory, claim, doubting)
             if start is None:
                 work.notes.rejected["unsure"] += 1
                 continue
@@ -221,7 +221,7 @@ async def _learn_claims(
             work.notes.rejected["invalid" if isinstance(error, InvalidInput) else "conflict"] += 1
             continue
         if claim.certain:
-            await _end_others(work, semantic, memory, claim, start)
+            await _end_others(work, semantic, memory, claim, start, doubting)
         if isinstance(claim, ModelClaim) and learned.outcome == "new":
             await _record_model(work, learned.fact.id, claim)
         quote = memory.content[claim.span[0] : claim.span[1]]
@@ -234,13 +234,17 @@ async def _learn_claims(
             changed.add(record)
 
 
-async def _start(semantic: SemanticMemory, memory: Memory, claim: Claim) -> datetime | None:
+async def _start(
+    semantic: SemanticMemory, memory: Memory, claim: Claim, changed: ChangedFacts | None
+) -> datetime | None:
     """Return since when a claim holds; None if it would replace another value and is not sure enough for that.
 
-    Nor does it replace what the same text says still holds: a second job.
+    Nor does it replace what the same text says still holds: a second job. If the reader of changes, who knows the other
+    value, thinks that it goes on, the claim is not sure enough either.
     """
     start = claim.start or memory.occurred_at
-    if claim.many or (claim.certain and claim.rest is None and claim.since is None and not claim.beside):
+    plain = claim.certain and claim.rest is None and claim.since is None and not claim.beside
+    if claim.many or (plain and changed is None):
         return start
     known = await semantic.know(claim.subject, claim.predicate, as_of=memory.occurred_at)
     others = [fact for fact in known if fold_name(str(fact.object)) != fold_name(claim.object)]
@@ -248,6 +252,8 @@ async def _start(semantic: SemanticMemory, memory: Memory, claim: Claim) -> date
     still = any(value and _is_meant(value, content_terms(str(fact.object))) for fact in others for value in beside)
     sure = claim.certain if claim.rest is None else _names_one(claim.rest, claim.object, others)
     if (others or claim.rest is not None) and (not sure or still):
+        return None
+    if changed is not None and await changed.let_hold(others, memory, claim.span[0]):
         return None
     if claim.since is None or any(fact.valid_from is None or fact.valid_from >= claim.since for fact in others):
         return start
@@ -260,10 +266,13 @@ def _names_one(rest: str, object: str, others: Sequence[Fact]) -> bool:
     return any(told & content_terms(str(fact.object)) for fact in others)
 
 
-async def _end(work: Work, semantic: SemanticMemory, memory: Memory, claim: Claim) -> list[Fact]:
+async def _end(
+    work: Work, semantic: SemanticMemory, memory: Memory, claim: Claim, changed: ChangedFacts | None
+) -> list[Fact]:
     """End the facts that a claim says no longer hold, and return them; it adds none.
 
-    A claim that is less than certain ends only what it names and is known: that it is known speaks for it.
+    A claim that is less than certain ends only what it names and is known: that it is known speaks for it. None ends
+    what goes on, as the reader of changes thinks.
     """
     if not claim.certain and not (claim.by_name and claim.object):
         work.notes.rejected["unsure"] += 1
@@ -277,6 +286,9 @@ async def _end(work: Work, semantic: SemanticMemory, memory: Memory, claim: Clai
     any_is_meant = not claim.object and (not claim.many or len(named) == 1)  # "our dog died", and there is one
     if not wanted and not any_is_meant:
         work.notes.rejected["unclear"] += 1
+        return []
+    if changed is not None and await changed.let_hold(named, memory, claim.span[0]):
+        work.notes.rejected["unsure"] += 1
         return []
     return [fact for fact in named if await _end_fact(work, semantic, fact, at, memory, claim)]
 
@@ -299,11 +311,15 @@ def _is_meant(wanted: frozenset[str], known: frozenset[str]) -> bool:
     return wanted <= known or (bool(known) and known <= wanted)
 
 
-async def _end_others(work: Work, semantic: SemanticMemory, memory: Memory, claim: Claim, at: datetime) -> None:
+async def _end_others(
+    work: Work, semantic: SemanticMemory, memory: Memory, claim: Claim, at: datetime, changed: ChangedFacts | None
+) -> None:
     """End the values of other predicates that cannot hold beside a claim: a former partner."""
     for predicate in claim.instead_of:
         for fact in await semantic.know(claim.subject, predicate, as_of=at):
-            if not _is_meant(content_terms(claim.object), content_terms(str(fact.object))):
+            if _is_meant(content_terms(claim.object), content_terms(str(fact.object))):
+                continue
+            if changed is None or not await changed.let_hold([fact], memory, claim.span[0]):
                 await _end_fact(work, semantic, fact, at, memory, claim)
 
 
