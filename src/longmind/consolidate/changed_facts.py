@@ -16,7 +16,7 @@ from longmind.consolidate.model import content_terms
 from longmind.consolidate.rules.extraction import ReadText
 from longmind.consolidate.rules.framing import framed
 from longmind.consolidate.rules.naming import subject_of, value_of
-from longmind.consolidate.rules.relations import CHANGEABLE, LASTING
+from longmind.consolidate.rules.relations import CHANGEABLE, DENIALS, LASTING
 from longmind.consolidate.work import Work
 from longmind.errors import Conflict, Forbidden, InvalidInput
 from longmind.models.changes import SPEAKER, Change, ChangeReader, KnownFact
@@ -25,7 +25,7 @@ from longmind.store.reads import all_links
 from longmind.systems.semantic import Evidence, Fact, SemanticMemory, concept_key, fold_name
 from longmind.text.analysis import STOP_WORDS, terms
 from longmind.text.sentences import sentence_at
-from longmind.types import Memory
+from longmind.types import Filter, Memory
 
 _MOST = 6
 """Facts that are read with one text."""
@@ -43,6 +43,8 @@ _WORD = re.compile(r"\w[\w'’-]*")
 _POSSESSIVE = re.compile(r"['’]s$")
 _LONGEST_NAME = 3
 """Words of a name that is looked up."""
+_LATEST = 300
+"""The latest facts of a user, which are loaded whatever a text names: of "my grant report" it may name a part only."""
 _LOOKED_UP = 4_000
 """Characters of a text whose names are looked up: of a longer one its beginning, of the turn before its end."""
 
@@ -89,7 +91,7 @@ class ChangedFacts:
     """By the id of a fact that a claim has ended, the memory that stated the claim."""
 
     async def load(self, texts: Iterable[tuple[Memory, ReadText]]) -> None:
-        """Load the facts about the speakers of some texts, and about whom and what these name, in a few queries."""
+        """Load the facts about the speakers of some texts and about whom and what these name, and the latest ones."""
         draft, names = self.work.draft, set[str]()
         for memory, text in texts:
             self._texts.setdefault(memory.id, []).append(text)
@@ -99,7 +101,11 @@ class ChangedFacts:
         concepts = [id for key in keys for id in draft.holders(key)]
         await draft.know_links(concepts, leaving=False)
         links = await all_links(draft, self.work.scope, concepts, relation="about", direction="in")
-        for record in await draft.get(self.work.scope, [link.source for link in links]):
+        users = None if self.user is None else (self.user,)
+        where = Filter(kinds=("fact",), states=("active",), users=users)
+        latest = await self.work.store.scan(self.work.scope, where, descending=True, limit=_LATEST)
+        ids = dict.fromkeys((*(link.source for link in links), *(fact.id for fact in latest.items)))
+        for record in await draft.get(self.work.scope, list(ids)):
             self.add(record)
 
     def add(self, record: Memory) -> None:
@@ -118,10 +124,11 @@ class ChangedFacts:
     async def let_hold(self, facts: Sequence[Fact], memory: Memory, place: int) -> bool:
         """Whether a memory, of which a claim at a place would end some facts, lets one of them hold: a second address.
 
-        Of texts that the reader of statements has not read nothing is known.
+        Of texts that the reader of statements has not read nothing is known. What somebody denied is not asked about:
+        it ends when they say the contrary.
         """
         text = next((text for text in self._texts.get(memory.id, ()) if _reaches(text, place)), None)
-        known = [fact for fact in facts if _is_of(fact.predicate, LASTING.keys())]
+        known = [f for f in facts if _is_of(f.predicate, LASTING.keys()) and f.predicate not in DENIALS]
         if text is None or not known:
             return False
         asked = [_as_read(_Candidate(fact, place - text.said.start), text) for fact in known]

@@ -13,7 +13,7 @@ from longmind.consolidate import changed_facts, cycle
 from longmind.consolidate.rules.extraction import ReadText, SpokenText
 from longmind.consolidate.rules.relations import LASTING
 from longmind.models.changes import Change, KnownFact
-from longmind.models.statements import PossibleChange, StatedClaim, Turn, TurnReading
+from longmind.models.statements import PossibleChange, StatedClaim, Status, Turn, TurnReading
 from longmind.systems.semantic import Fact
 
 pytestmark = pytest.mark.statement_reader
@@ -41,6 +41,7 @@ class ScriptedReaders:
         sure: bool = True,
         confidence: float | None = None,
         subject: str | None = None,
+        status: Status = "current",
     ) -> str:
         def span(words: str) -> tuple[int, int]:
             return text.index(words), text.index(words) + len(words)
@@ -48,7 +49,7 @@ class ScriptedReaders:
         sure = sure and confidence is None
         confidence = confidence or (0.9 if sure else 0.2)
         whom = None if subject is None else span(subject)
-        claim = StatedClaim(relation, "current", span(object), confidence, sure, sure, whom)
+        claim = StatedClaim(relation, status, span(object), confidence, sure, sure, whom)
         self.claims.setdefault(text, []).append(claim)
         return text
 
@@ -185,6 +186,54 @@ async def test_what_has_taken_the_place_of_what_a_claim_ended_is_learnt(
     assert await holding(longmind) == {("member of", "Kestrel")}
     (evidence,) = next(fact for fact in await facts_of(longmind) if fact.object == "Kestrel").evidence
     assert evidence.span == (then.index("Kestrel"), len(then))
+
+
+@pytest.mark.parametrize(("gone", "home"), [(0.3, "lund"), (0.6, "kalmar")])
+async def test_a_claim_replaces_only_what_may_be_gone_for_whoever_knows_it(
+    longmind: Longmind, script: ScriptedReaders, gone: float, home: str
+) -> None:
+    first = script.states("lund is home", "lives_in", "lund")
+    then = script.states("my novel begins: i live in kalmar now", "lives_in", "kalmar")
+    await say(longmind, first, script.ends(then, "lund", certain=False, gone=gone))
+    assert await holding(longmind) == {("lives in", home)}
+
+
+@pytest.mark.parametrize(("gone", "left"), [(0.3, {("uses", "Outlook")}), (0.6, set())])
+async def test_a_claim_ends_only_what_may_be_gone_for_whoever_knows_it(
+    longmind: Longmind, script: ScriptedReaders, gone: float, left: set[tuple[str, str]]
+) -> None:
+    first = script.states("I use Outlook", "uses", "Outlook")
+    then = script.states("so I stopped using Outlook and send pigeons, obviously", "uses", "Outlook", status="ended")
+    await say(longmind, first, script.ends(then, "Outlook", certain=False, gone=gone))
+    assert await holding(longmind) == left
+
+
+async def test_what_is_stated_as_planned_or_for_some_time_takes_the_place_of_nothing(
+    longmind: Longmind, script: ScriptedReaders
+) -> None:
+    first = script.states("lund is home", "lives_in", "lund")
+    then = script.states("from lund we moved to kalmar for two weeks", "lives_in", "kalmar", status="temporary")
+    await say(longmind, first, script.ends(then, "lund", "kalmar"))
+    assert ("lives in", "lund") in await holding(longmind)
+
+
+async def test_a_thing_with_a_long_name_is_found_by_a_part_of_it(longmind: Longmind, script: ScriptedReaders) -> None:
+    name = "my final report on the river project of Ghent"
+    first = script.states(f"{name} is due on 31 August", "deadline", "31 August", subject=name)
+    then = script.ends("reports are due on 14 September, what a relief", "31 August", "14 September")
+    await say(longmind, first, "a day without news", script.may_change(then, "deadline"))
+    assert {object for _, object in await holding(longmind)} == {"14 September"}
+
+
+@pytest.mark.parametrize(("first", "then"), [("likes", "dislikes"), ("dislikes", "likes")])
+async def test_nobody_likes_and_dislikes_the_same(
+    longmind: Longmind, script: ScriptedReaders, first: str, then: str
+) -> None:
+    now = script.states("as for opera, i changed my mind", then, "opera")
+    await say(
+        longmind, script.states("about opera", first, "opera"), script.ends(now, "opera", certain=False, gone=0.6)
+    )
+    assert await holding(longmind) == {(then, "opera")}
 
 
 async def test_a_claim_that_nobody_is_sure_of_names_what_has_taken_the_place_of_what_is_gone(

@@ -30,6 +30,7 @@ _NAMES = (
     "ninth",
     "tenth",
     "eleventh",
+    "twelfth",
 )
 FILES = {name: FILE.with_name(f"{name}.jsonl") for name in _NAMES}
 """The dialogues that rules were made with, and sets that were written afterwards. Of ``latest`` half was read, of

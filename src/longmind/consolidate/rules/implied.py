@@ -30,8 +30,8 @@ def implied_endings(
     """Yield what a certain claim says no longer holds, beside what it states.
 
     What somebody denies ends if it was known, since they know better by now, and what was denied ends when it holds;
-    whoever is single has no partner, and whoever has retired no work; and "my girlfriend left" ends whoever is known as
-    that.
+    what somebody dislikes they do not like; whoever is single has no partner, and whoever has retired no work; and "my
+    girlfriend left" ends whoever is known as that.
     """
     subject = subject_of(claim, text, speaker, person)
     if not claim.certain or subject is None:
@@ -54,6 +54,8 @@ def implied_endings(
         also = PARTNER_PREDICATES if f"has {word}" in PARTNER_PREDICATES else ("has pet",) * (claim.relation == "pet")
         yield endings(f"has {word}", many=word not in SINGLE_KIN, also=also)
         yield endings("has", word)
+    elif status == "current" and claim.relation == "dislikes" and object is not None:
+        yield endings("likes", object, also=RELATIONS["likes"].also)
     elif status == "current" and (denial := RELATIONS[claim.relation].negated) is not None:
         if claim.relation in FAMILIES:
             yield endings(denial, many=False)

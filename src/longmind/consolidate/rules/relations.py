@@ -166,6 +166,8 @@ RELATIONS: dict[str, Relation] = {
     "made_by": Relation("made by", relates=True),
     "other": Relation("noted", coming="plans"),
 }
+DENIALS = frozenset(relation.negated for relation in RELATIONS.values() if relation.negated is not None)
+"""The predicates of what somebody says does not hold."""
 _PLACES = frozenset({"from", "lives_in", "located_in", "part_of", "made_by"})
 _HAD = tuple(
     dict.fromkeys(
