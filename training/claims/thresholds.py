@@ -268,7 +268,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path)
     parser.add_argument(
-        "--harm", type=float, default=0.015, help="share of turns of which something false may be learnt"
+        "--harm", type=float, default=0.013, help="share of turns of which something false may be learnt"
     )
     parser.add_argument("--precision", type=float, default=0.86, help="precision of all that is kept")
     parser.add_argument("--change", type=float, default=0.90, help="precision of what may change something")
