@@ -33,8 +33,9 @@ _NAMES = (
     "twelfth",
 )
 FILES = {name: FILE.with_name(f"{name}.jsonl") for name in _NAMES}
-"""The dialogues that rules were made with, and sets that were written afterwards. Of ``latest`` half was read, of
-``seventh`` three, of ``ninth`` none, and all of the others; what was missed there shaped later training turns."""
+"""The dialogues that rules were made with, and sets that were written afterwards. Of ``twelfth`` none was read, of
+``tenth``, ``ninth`` and ``seventh`` those with wrong changes, of ``latest`` half, and all of the others; what was
+missed there shaped rules and later training turns."""
 _PREDICATES = {
     name.replace("_", " "): {relation.predicate, *(other.predicate for other in ALSO.get(name, ()))}
     for name, relation in RELATIONS.items()
