@@ -142,6 +142,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/agents/{agent}/concepts/ended": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Return what held once of a concept and holds no more, the latest first; ``NotFound`` as for ``about``. */
+        post: operations["facts.ended"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/agents/{agent}/concepts/neighbourhood": {
         parameters: {
             query?: never;
@@ -7775,6 +7792,29 @@ export interface components {
         FactsDeriveResult: {
             /** Items */
             items: components["schemas"]["Learned"][];
+        };
+        /** FactsEndedQuery */
+        FactsEndedQuery: {
+            /**
+             * All Users
+             * @default null
+             */
+            all_users?: boolean | null;
+            /**
+             * User
+             * @default null
+             */
+            user?: string | null;
+        };
+        /** FactsEndedRequest */
+        FactsEndedRequest: {
+            /** Concept */
+            concept: string | components["schemas"]["ConceptInput"];
+        };
+        /** FactsEndedResult */
+        FactsEndedResult: {
+            /** Items */
+            items: components["schemas"]["Fact"][];
         };
         /** FactsEndQuery */
         FactsEndQuery: {
@@ -16280,6 +16320,49 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ConceptSummary"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    "facts.ended": {
+        parameters: {
+            query?: {
+                all_users?: boolean | null;
+                user?: string | null;
+            };
+            header?: never;
+            path: {
+                agent: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "concept": "Alice"
+                 *     }
+                 */
+                "application/json": components["schemas"]["FactsEndedRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FactsEndedResult"];
                 };
             };
             /** @description An error. */

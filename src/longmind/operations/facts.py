@@ -27,6 +27,7 @@ OPERATIONS = (
     _facts.get("/concepts", "concepts"),
     _facts.get("/concepts/{name}", "concept", none_is_missing=True),
     _facts.post("/concepts/about", "about", permission="read", example={"concept": "Alice"}),
+    _facts.post("/concepts/ended", "ended", permission="read", example={"concept": "Alice"}),
     _facts.post("/concepts/neighbourhood", "neighbourhood", permission="read", example={"concept": "Alice"}),
     _facts.put("/predicates/{predicate}", "declare", example={"many": False}),
     _facts.get("/predicates", "predicates"),

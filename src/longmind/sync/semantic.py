@@ -17,6 +17,7 @@ class SemanticMemory(Blocking[asynchronous.SemanticMemory]):
     know = blocking(asynchronous.SemanticMemory.know)
     history = blocking(asynchronous.SemanticMemory.history)
     about = blocking(asynchronous.SemanticMemory.about)
+    ended = blocking(asynchronous.SemanticMemory.ended)
     facts = blocking(asynchronous.SemanticMemory.facts)
     end = blocking(asynchronous.SemanticMemory.end)
     retract = blocking(asynchronous.SemanticMemory.retract)
