@@ -18,6 +18,7 @@ def test_the_mean_is_taken_weight_by_weight(tmp_path: Path, monkeypatch: pytest.
     np.savez(tmp_path / "a.0.npz", x=np.zeros(3), y=np.ones(2))
     np.savez(tmp_path / "b.0.npz", x=np.ones(3))
     np.savez(tmp_path / "b.1.npz", y=np.full(2, 3.0))
+    np.savez(tmp_path / "a.1.npz", end_of_one_only=np.ones(1))
     monkeypatch.setattr(sys, "argv", ["average", f"{tmp_path}/mean", f"{tmp_path}/a", f"{tmp_path}/b"])
     average.main()
     mean = average.read(f"{tmp_path}/mean")

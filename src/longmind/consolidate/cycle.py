@@ -123,6 +123,8 @@ class Cycle:
     _model: ModelProgress = field(init=False)
     _pending: tuple[str, ...] = ()
     """The turns of this run that wait for their answers."""
+    _unanswered: frozenset[str] = frozenset()
+    """Those of the sources at hand that are there only for that."""
     _known: dict[str, Memory] = field(default_factory=dict)
     """Records as this run read or wrote them, as long as no other writer is known to have written since."""
     _upkeep: bool = False
@@ -217,6 +219,7 @@ class Cycle:
         """Send some sources through some stages; return how many sources there were."""
         sources = await self._progress.load([id for id, _ in part])
         self._known = {memory.id: memory for memory in sources}
+        self._unanswered = frozenset(id for id, seq in part if not seq)
         self._model.take(part, self._progress.bookmark.through)
         for stage in stages:
             with telemetry.span(f"longmind.consolidate.{stage.name}", {"longmind.sources": len(sources)}) as span:
@@ -370,6 +373,7 @@ class Cycle:
             draft=dry_draft or Draft(self.store.backend, self.scope, self._known),
             shared_draft=Draft(self.store.backend, shared_scope(self.scope)),
             sources=sources,
+            unanswered=self._unanswered,
             operation=progress.operation,
             kinds=frozenset(progress.kinds),
             learnt=[*sorted(progress.learnt - self._learnt.keys()), *self._learnt],

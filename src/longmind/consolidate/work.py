@@ -64,6 +64,8 @@ class Work:
     sources: list[Memory]
     """What is new since the last run, oldest first."""
     operation: str
+    unanswered: frozenset[str] = frozenset()
+    """The sources that are here only since they wait for their answer: what they state was read when they were new."""
     kinds: frozenset[str] = frozenset()
     """The kinds of the memories that were written since the last run."""
     learnt: Sequence[str] = ()

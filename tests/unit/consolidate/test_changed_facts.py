@@ -31,6 +31,7 @@ class ScriptedReaders:
         self.changes: dict[tuple[str, str], tuple[bool, str | None, float]] = {}
         self.possible: dict[str, list[PossibleChange]] = {}
         self.asked: list[KnownFact] = []
+        self.turns: list[str] = []
 
     def states(
         self,
@@ -68,6 +69,7 @@ class ScriptedReaders:
 
 class Statements(ScriptedReaders):
     def read(self, turns: Sequence[Turn]) -> list[TurnReading]:
+        self.turns += [turn.text for turn in turns]
         return [TurnReading(self.claims.get(turn.text, []), self.possible.get(turn.text, [])) for turn in turns]
 
 
@@ -365,3 +367,18 @@ async def test_a_text_is_read_once_however_often_memory_is_consolidated(
     await say(longmind, first, script.ends("lund has fine pubs", "lund", certain=False))
     await longmind.agent("a", user="ann").consolidate()
     assert len(script.asked) == 1
+
+
+async def test_turns_that_wait_for_their_answer_are_read_once_unless_they_are_edited(
+    longmind: Longmind, script: ScriptedReaders
+) -> None:
+    mem = longmind.agent("a", user="ann")
+    drinks = ["tea", "cocoa", "cider"]
+    for drink in drinks:
+        last = await mem.remember(script.states(f"{drink} is fine", "likes", drink), session="s")
+        await mem.consolidate()
+    assert script.turns == [f"{drink} is fine" for drink in drinks]
+    await mem.update(last.id, content=script.states("milk is fine", "likes", "milk"))
+    await mem.consolidate()
+    assert set(script.turns[3:]) == {"milk is fine"}
+    assert {str(fact.object) for fact in await facts_of(longmind) if fact.state == "active"} == {"tea", "cocoa", "milk"}

@@ -106,7 +106,7 @@ async def _rule_claims(work: Work) -> tuple[list[SourcedClaim], list[SourcedText
     claims: list[SourcedClaim] = []
     read: list[SourcedText] = []
     facts_from = work.settings.facts_from
-    sources = [memory for memory in work.sources if is_source(memory, facts_from)]
+    sources = [m for m in work.sources if m.id not in work.unanswered and is_source(m, facts_from)]
     reader = work.reader
     previous = {} if reader is None else await _previous_texts(work, sources)
     most = BATCH if reader is None else _CHARS_READ_AT_ONCE
