@@ -129,24 +129,31 @@ async def test_whether_something_holds_is_answered_by_facts_also_by_those_that_h
         car = await mem.semantic.learn("Nadia", "owns", "car", valid_from=SAID)
         await mem.semantic.learn("tim", "uses", "Jenkins", valid_from=SAID)
         await mem.semantic.learn("tim", "has dog", "Rex", valid_from=SAID)
+        await mem.semantic.learn("tim", "works at", "Harlow & Beck", valid_from=SAID)
+        violin = await mem.semantic.learn("Mia", "hobby", "violin", valid_from=SAID)
         clock.advance(60)
         for question in (
             "Does Nadia have a car?",
             "Do I use Jenkins?",
             "Do I have a dog?",
             "Do I have a dog called Rex?",
+            "Do I work at Harlow?",
+            "Does Mia play the violin?",
         ):
             assert (await mem.ask(question)).text == "Yes", question
         assert not (await mem.ask("Do I have a dog called Bello?")).known
         assert not (await mem.ask("Does Nadia have a boat?")).known
+        assert not (await mem.ask("Do I work at Boeing?")).known
         told = await mem.remember("Nadia's parking space is free again.")
         await mem.semantic.end(car.fact, clock.now(), because_of=told.id)
+        await mem.semantic.end(violin.fact, clock.now())
         await mem.semantic.learn("tim", "lives in", "Lund", valid_from=SAID)
         await mem.semantic.learn("tim", "lives in", "Kalmar", valid_from=clock.now())
         clock.advance(60)
         answer = await mem.ask("Does Nadia still have a car?")
         assert (answer.text, answer.method) == ("No", "fact")
         assert [each.memory.id for each in answer.evidence] == [told.id]
+        assert (await mem.ask("Does Mia still play the violin?")).text == "No"
         answer = await mem.ask("Do I still live in Lund?")
         assert (answer.text, answer.evidence[0].quote) == ("No", "tim lives in Kalmar")
 

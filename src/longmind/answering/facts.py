@@ -27,6 +27,10 @@ _ASKED_WITH = {
     "likes": ("what which who", "like love enjoy fond favourite favorite"),
     "dislikes": ("what which who", "dislike hate stand avoid"),
     "plays": ("what which", "play instrument sport"),
+    "hobby": ("what which", "hobby play instrument sport practise practice"),
+    "eats": ("what which", "eat drink food"),
+    "works on": ("what which", "work project"),
+    "has condition": ("what which", "condition illness disease suffer"),
     "speaks": ("what which", "speak language"),
     "owns": ("what which", "own have has car"),
     "has": ("what which", "own have has"),
@@ -153,12 +157,16 @@ class _Asked:
         return bool(content) and content <= self.stems
 
     def names(self, fact: Fact) -> bool:
-        """Whether the question names a fact: its value, or of what somebody has the kind ("Do I have a dog?")."""
+        """Whether the question names a fact: its value, or of what somebody has the kind ("Do I have a dog?").
+
+        Of a value that is a name a part will do: "Harlow" for "Harlow & Beck".
+        """
         value = _content(str(fact.object))
         if value and value <= self.stems:
             return True
+        agree = all(_content(name) <= value for name in self.others)
         kind = _content(fact.predicate.removeprefix("has ")) if fact.predicate.startswith("has ") else frozenset()
-        return bool(kind) and kind <= self.stems and all(_content(name) <= value for name in self.others)
+        return agree and (bool(self.others) or (bool(kind) and kind <= self.stems))
 
 
 def _content(text: str) -> frozenset[str]:

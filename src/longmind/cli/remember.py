@@ -75,7 +75,7 @@ async def remember(
     """Remember a text, a conversation or a document.
 
     Outside a conversation the same text is remembered once; messages that a conversation has already are not added
-    again; a file that is given again replaces its former version. HTML and PDF need: pip install "longmind[documents]".
+    again; a file that is given again replaces its former version. HTML and PDF need the extra "documents".
     """
     content = _parse_content(text, file, messages, role, name)
     metadata = options.metadata_of(meta or ())
