@@ -26,6 +26,7 @@ from torch.nn import functional
 from longmind.models import rerank_pairs as pairs
 from training.bert import WIDTH, Bert, unpack
 from training.listwise import Loss, train_by_lists
+from training.loop import begin
 from training.texts import (
     HELD_OUT,
     SHARES,
@@ -161,10 +162,7 @@ def main() -> None:
     parser.add_argument("--rate", type=float, default=2e-4)
     parser.add_argument("--tiny", action="store_true")
     call = parser.parse_args()
-    device = "cuda" if torch.cuda.is_available() else "cpu"
-    torch.manual_seed(1)
-    torch.set_float32_matmul_precision("high")
-    call.out.mkdir(parents=True, exist_ok=True)
+    device = begin(call.out, 1)
     began = time.time()
 
     def tell(line: str) -> None:

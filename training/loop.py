@@ -42,6 +42,14 @@ def arguments(
     parser.add_argument("--tiny", action="store_true", help="a few steps on a CPU, to see that it works")
 
 
+def begin(out: Path, seed: int) -> str:
+    """Make the folder that is written to, and return the device that trains; the same seed draws the same by chance."""
+    out.mkdir(parents=True, exist_ok=True)
+    torch.manual_seed(seed)
+    torch.set_float32_matmul_precision("high")
+    return "cuda" if torch.cuda.is_available() else "cpu"
+
+
 def run(
     model: nn.Module,
     device: str,

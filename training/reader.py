@@ -26,6 +26,7 @@ from torch.nn import functional
 
 from longmind.models import rerank_pairs as pairs
 from training.bert import WIDTH, Bert, load_arrays, unpack
+from training.loop import begin
 from training.mpnet import MPNET_WIDTH, new_trunk
 from training.texts import batch, lists_of, load_state, save
 
@@ -237,10 +238,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=3)
     parser.add_argument("--tiny", action="store_true")
     call = parser.parse_args()
-    device = "cuda" if torch.cuda.is_available() else "cpu"
-    torch.manual_seed(call.seed)
-    torch.set_float32_matmul_precision("high")
-    call.out.mkdir(parents=True, exist_ok=True)
+    device = begin(call.out, call.seed)
     answers = Answers(call.prepared / "answers.npz.xz")
     teacher = Reader(new_trunk(call.prepared), MPNET_WIDTH).to(device)
     curve = {"teacher": fit(teacher, answers, call.teacher_minutes, call.teacher_rate, device, call, None)}

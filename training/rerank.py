@@ -22,6 +22,7 @@ from torch.nn import functional
 
 from longmind.models import rerank_pairs as pairs
 from training.listwise import Loss, train_by_lists
+from training.loop import begin
 from training.mpnet import MPNET_WIDTH, MPNet, new_trunk
 from training.texts import (
     HELD_OUT,
@@ -80,10 +81,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--tiny", action="store_true")
     call = parser.parse_args()
-    device = "cuda" if torch.cuda.is_available() else "cpu"
-    torch.manual_seed(call.seed)
-    torch.set_float32_matmul_precision("high")
-    call.out.mkdir(parents=True, exist_ok=True)
+    device = begin(call.out, call.seed)
     began = time.time()
     questions = Questions(call.prepared / "questions.npz.xz")
     chosen = np.arange(len(questions))[:: 2000 if call.tiny else 1]

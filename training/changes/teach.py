@@ -14,12 +14,11 @@ import sys
 import time
 
 import numpy as np
-import torch
 
 from training.changes.examples import Examples
 from training.changes.fitting import EPOCH, figures, fit, read
 from training.changes.model import ChangeReader
-from training.loop import arguments
+from training.loop import arguments, begin
 from training.mpnet import MPNET_WIDTH, new_trunk
 
 TAUGHT = ("derived", "paired", "found", "unjudged")
@@ -32,10 +31,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments(parser, epochs=3, size=64, rate=6e-5, minutes=4.0, head_factor=10.0)
     call = parser.parse_args()
-    device = "cuda" if torch.cuda.is_available() else "cpu"
-    torch.manual_seed(call.seed)
-    torch.set_float32_matmul_precision("high")
-    call.out.mkdir(parents=True, exist_ok=True)
+    device = begin(call.out, call.seed)
     began = time.time()
     examples = Examples(call.prepared / "changes.npz.xz", device)
     model = ChangeReader(new_trunk(call.prepared), MPNET_WIDTH).to(device)

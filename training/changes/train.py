@@ -17,14 +17,13 @@ import sys
 from pathlib import Path
 
 import numpy as np
-import torch
 
 from training.bert import WIDTH, Bert, unpack
 from training.changes.examples import Examples
 from training.changes.fitting import EPOCH, figures, fit
 from training.changes.model import ChangeReader
 from training.changes.teach import UNTOLD
-from training.loop import arguments
+from training.loop import arguments, begin
 from training.texts import load_state, save
 
 
@@ -36,9 +35,7 @@ def main() -> None:
     parser.add_argument("--mixed", type=float, default=0.5, help="how much teachers count beside a label")
     parser.add_argument("--drop", type=float, default=0.1)
     call = parser.parse_args()
-    device = "cuda" if torch.cuda.is_available() else "cpu"
-    torch.manual_seed(call.seed)
-    call.out.mkdir(parents=True, exist_ok=True)
+    device = begin(call.out, call.seed)
     examples = Examples(call.prepared / "changes.npz.xz", device)
     parts = dict(EPOCH)
     if call.taught is None:

@@ -22,7 +22,7 @@ from training.claims.figures import figures, read
 from training.claims.fitting import fit
 from training.claims.model import ClaimReader
 from training.claims.targets import labelled as labels_of
-from training.loop import arguments
+from training.loop import arguments, begin
 from training.mpnet import MPNET_WIDTH, new_trunk
 
 LIKELY = 0.01
@@ -86,10 +86,7 @@ def main() -> None:
     parser.set_defaults(head_factor=5.0)
     parser.add_argument("--fold", type=int, required=True)
     call = parser.parse_args()
-    device = "cuda" if torch.cuda.is_available() else "cpu"
-    torch.manual_seed(call.seed)
-    torch.set_float32_matmul_precision("high")
-    call.out.mkdir(parents=True, exist_ok=True)
+    device = begin(call.out, call.seed)
     began = time.time()
     examples = Examples(call.prepared / "claims.npz.xz", device)
     model = ClaimReader(new_trunk(call.prepared), MPNET_WIDTH, len(examples.relations), len(examples.statuses))

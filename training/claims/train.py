@@ -19,7 +19,6 @@ import sys
 from pathlib import Path
 
 import numpy as np
-import torch
 
 from training.bert import WIDTH, Bert, unpack
 from training.claims.examples import Examples
@@ -27,7 +26,7 @@ from training.claims.figures import figures, read
 from training.claims.fitting import fit
 from training.claims.model import ClaimReader
 from training.claims.targets import labelled, taught
-from training.loop import arguments
+from training.loop import arguments, begin
 from training.texts import load_state, save
 
 
@@ -39,9 +38,7 @@ def main() -> None:
     parser.add_argument("--mixed", type=float, default=0.35, help="how much teachers count beside a label")
     parser.add_argument("--drop", type=float, default=0.15)
     call = parser.parse_args()
-    device = "cuda" if torch.cuda.is_available() else "cpu"
-    torch.manual_seed(call.seed)
-    call.out.mkdir(parents=True, exist_ok=True)
+    device = begin(call.out, call.seed)
     examples = Examples(call.prepared / "claims.npz.xz", device)
     encoder = Bert(6, call.drop)
     encoder.load_state_dict(unpack(call.prepared / "trunk.npz.xz"))
