@@ -164,9 +164,9 @@ class _Asked:
         value = _content(str(fact.object))
         if value and value <= self.stems:
             return True
-        agree = all(_content(name) <= value for name in self.others)
+        named = frozenset[str]().union(*map(_content, self.others))
         kind = _content(fact.predicate.removeprefix("has ")) if fact.predicate.startswith("has ") else frozenset()
-        return agree and (bool(self.others) or (bool(kind) and kind <= self.stems))
+        return named <= value and (bool(named) or (bool(kind) and kind <= self.stems))
 
 
 def _content(text: str) -> frozenset[str]:

@@ -121,8 +121,8 @@ class ChangedFacts:
         """Take into account that a claim of a memory has ended a fact: something may have taken its place."""
         self._ended[fact.id] = memory.id
 
-    async def let_hold(self, facts: Sequence[Fact], memory: Memory, place: int) -> bool:
-        """Whether a memory, of which a claim at a place would end some facts, lets one of them hold: a second address.
+    async def any_goes_on(self, facts: Sequence[Fact], memory: Memory, place: int) -> bool:
+        """Whether one of the facts goes on that a claim at a place of a memory would end: a second address, a joke.
 
         Of texts that the reader of statements has not read nothing is known. What somebody denied is not asked about:
         it ends when they say the contrary.
@@ -285,10 +285,8 @@ def _stated_instead(text: ReadText, fact: Fact) -> Span | None:
     for claim in sorted(text.reading.claims, key=lambda claim: -claim.confidence):
         if claim.status != "current" or claim.confidence < _REPLACING or not _is_of(fact.predicate, {claim.relation}):
             continue
-        value, subject = (
-            value_of(said.text, claim.object, said.speaker),
-            subject_of(claim, said.text, said.speaker, None),
-        )
+        value = value_of(said.text, claim.object, said.speaker)
+        subject = subject_of(claim, said.text, said.speaker, None)
         about = subject is not None and fold_name(subject) == fold_name(fact.subject)
         if about and value is not None and _is_other(value, fact):
             return claim.object

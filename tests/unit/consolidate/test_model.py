@@ -11,12 +11,12 @@ import pytest
 
 from longmind import Longmind
 from longmind.consolidate import cycle as cycle_module
+from longmind.consolidate import model_claims
 from longmind.consolidate.bookmarks import Bookmarks, ModelBookmark
 from longmind.consolidate.cycle import STAGES, Cycle
 from longmind.consolidate.model import ChatExtractor, ChatSummaryWriter
+from longmind.consolidate.model_claims import passages
 from longmind.consolidate.runs import consolidate
-from longmind.consolidate.stages import extract as extract_stage
-from longmind.consolidate.stages.extract import passages
 from longmind.errors import ModelUnavailable
 from longmind.memory import AgentMemory
 from longmind.models.budget import Budget
@@ -168,7 +168,7 @@ async def test_what_was_there_before_there_was_a_model_is_not_read_to_it(longmin
 async def test_a_spent_budget_lets_the_rest_wait_and_loses_nothing(
     longmind: Longmind, face_clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(extract_stage, "_PASSAGES_PER_REQUEST", 1)
+    monkeypatch.setattr(model_claims, "_PASSAGES_PER_REQUEST", 1)
     mem = longmind.agent("a", user="alice")
     await mem.remember([RENT, "I live in Lisbon.", "The harbour is cold."])
     made, chat = model(found(PAID), found(), found(), found())
@@ -192,7 +192,7 @@ async def test_a_spent_budget_lets_the_rest_wait_and_loses_nothing(
 
 
 async def test_a_budget_that_was_raised_is_used_at_once(longmind: Longmind, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(extract_stage, "_PASSAGES_PER_REQUEST", 1)
+    monkeypatch.setattr(model_claims, "_PASSAGES_PER_REQUEST", 1)
     mem = longmind.agent("a")
     await mem.configure(consolidate_calls_per_day=1)
     await mem.remember(["One.", "Two.", "Three."])
@@ -234,7 +234,7 @@ async def test_a_model_that_does_not_answer_gets_a_rest_and_reads_later(
 async def test_an_answer_that_cannot_be_used_concerns_only_its_own_texts(
     longmind: Longmind, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(extract_stage, "_PASSAGES_PER_REQUEST", 1)
+    monkeypatch.setattr(model_claims, "_PASSAGES_PER_REQUEST", 1)
     mem = longmind.agent("a", user="alice")
     await mem.remember(["Nothing here.", RENT])
     made, chat = model("no JSON", "still none", found(PAID))

@@ -136,8 +136,8 @@ def _is_in(predicate: str, slot: Sequence[str]) -> bool:
     """
     asked = {name.replace("_", " ") for name in slot}
     named = {name for name, predicates in _PREDICATES.items() if predicate in predicates}
-    if predicate.startswith("has "):  # "has daughter", "has dog"
-        named |= _HAVING
+    if predicate.startswith("has ") and not named:  # "has daughter", "has dog"
+        named = _HAVING
     return (
         predicate in slot or not named.isdisjoint(asked) or ("favorite" in slot and predicate.startswith("favorite "))
     )

@@ -1,20 +1,28 @@
-"""Print how many dialogues change what they should: ``python -m training.claims.updates [--set unseen] [--list]``."""
+"""Print how many dialogues change what they should.
+
+python -m training.claims.updates [--set unseen] [--list] [--statements-alone]
+"""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
 import sys
+from unittest import mock
 
+from longmind.consolidate import cycle
 from longmind.models.statements import open_statement_reader
 from training.claims.updates import FILES, Outcome, dialogues, measure
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--set", choices=list(FILES), default="dialogues")
     parser.add_argument("--list", action="store_true", help="show what is not right")
+    parser.add_argument("--statements-alone", action="store_true", help="without the reader of changes")
     call = parser.parse_args()
+    if call.statements_alone:
+        mock.patch.object(cycle, "open_change_reader", return_value=None).start()
     chosen = dialogues(FILES[call.set])
     ways = [("patterns", False)]
     if open_statement_reader() is not None:
