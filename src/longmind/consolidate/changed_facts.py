@@ -16,11 +16,11 @@ from longmind.consolidate.model import content_terms
 from longmind.consolidate.rules.extraction import ReadText
 from longmind.consolidate.rules.framing import framed
 from longmind.consolidate.rules.naming import subject_of, value_of
-from longmind.consolidate.rules.relations import CHANGEABLE, DENIALS, LASTING
+from longmind.consolidate.rules.relations import CHANGEABLE, CHECKED, DENIALS, LASTING
 from longmind.consolidate.work import Work
 from longmind.errors import Conflict, Forbidden, InvalidInput
 from longmind.models.changes import SPEAKER, Change, ChangeReader, KnownFact
-from longmind.models.statements import Span
+from longmind.models.statements import Span, Status
 from longmind.store.reads import all_links
 from longmind.systems.semantic import Evidence, Fact, SemanticMemory, concept_key, fold_name
 from longmind.text.analysis import STOP_WORDS, terms
@@ -128,7 +128,7 @@ class ChangedFacts:
         it ends when they say the contrary.
         """
         text = next((text for text in self._texts.get(memory.id, ()) if _reaches(text, place)), None)
-        known = [f for f in facts if _is_of(f.predicate, LASTING.keys()) and f.predicate not in DENIALS]
+        known = [f for f in facts if _is_asked_about(f.predicate) and f.predicate not in DENIALS]
         if text is None or not known:
             return False
         asked = [_as_read(_Candidate(fact, place - text.said.start), text) for fact in known]
@@ -148,7 +148,9 @@ class ChangedFacts:
                 ended = self._ended.get(candidate.fact.id) == memory.id
                 if not change.certain and not (ended and change.gone >= _LIKELY):
                     continue
-                if framed(text.said.text, place) is None and not _holds_otherwise(text, candidate.fact, change):
+                statuses = _statuses_of_new(text, candidate.fact, change)
+                # what is planned, denied or holds for some time only has not taken the place of anything
+                if framed(text.said.text, place) is None and statuses <= {"current", "ended"}:
                     await self._change(memory, text, candidate, change, ended=ended)
 
     def _candidates(self, memory: Memory, text: ReadText) -> list[_Candidate]:
@@ -241,6 +243,11 @@ class ChangedFacts:
         )
 
 
+def _is_asked_about(predicate: str) -> bool:
+    """Whether the reader of changes is asked before a claim ends a fact with a predicate."""
+    return predicate in CHECKED or _is_of(predicate, LASTING.keys())
+
+
 def _is_of(predicate: str, relations: Set[str]) -> bool:
     """Whether a fact with a predicate may be one of some relations of what may stop to hold."""
     if predicate.startswith("favorite "):
@@ -293,16 +300,17 @@ def _stated_instead(text: ReadText, fact: Fact) -> Span | None:
     return None
 
 
-def _holds_otherwise(text: ReadText, fact: Fact, change: Change) -> bool:
-    """Whether what has taken the place of a fact is stated as what is planned, denied, or for some time only."""
-    return change.new is not None and any(
-        claim.confidence >= _REPLACING
-        and claim.status not in ("current", "ended")
+def _statuses_of_new(text: ReadText, fact: Fact, change: Change) -> set[Status]:
+    """Return the statuses with which the reader of statements reads what has taken the place of a fact."""
+    return {
+        claim.status
+        for claim in text.reading.claims
+        if change.new is not None
+        and claim.confidence >= _REPLACING
         and claim.object[0] < change.new[1]
         and change.new[0] < claim.object[1]
         and _is_of(fact.predicate, {claim.relation})
-        for claim in text.reading.claims
-    )
+    }
 
 
 def _reaches(text: ReadText, place: int) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from longmind.text.analysis import stem
+from longmind.text.vocabulary import LANGUAGE_NAMES
 
 
 class Phrases(NamedTuple):
@@ -197,12 +198,7 @@ FAITHS = _stems(
     "buddhist muslim islam islamic christian catholic protestant orthodox jewish jew hindu sikh atheist "
     "quaker mormon church mosque temple synagogue pray prayer sabbath shabbat religion religious faith"
 )
-LANGUAGES = _stems(
-    "english french german spanish portuguese italian dutch polish russian ukrainian arabic turkish greek "
-    "hindi urdu bengali punjabi tamil chinese mandarin cantonese japanese korean vietnamese thai swedish "
-    "danish norwegian finnish czech romanian hungarian hebrew persian farsi swahili welsh irish gaelic "
-    "catalan basque language tongue"
-)
+LANGUAGES = _stems(f"{' '.join(LANGUAGE_NAMES)} language tongue")
 NOT_HABITS = frozenset(
     """think thought want need like love hate guess hope wish mean know knew feel see hear wonder believe remember
     forget forgot suppose prefer understand agree disagree doubt have had has got get do did does don't didn't

@@ -27,8 +27,29 @@ NUMBER_WORDS = {
     for number, word in enumerate("one two three four five six seven eight nine ten eleven twelve".split(), start=1)
 }
 PARTNERS = ("wife", "husband", "spouse", "girlfriend", "boyfriend")
+PARTNER_WORDS = ("partner", *PARTNERS, "fiance", "fiancee", "fiancé", "fiancée")
 PARENTS = ("mother", "mom", "mum", "father", "dad")
 SIBLINGS_AND_CHILDREN = ("son", "daughter", "sister", "brother")
 DISTANT_RELATIVES = tuple("grandmother grandma grandfather grandpa aunt uncle cousin niece nephew".split())
 RELATIVES = frozenset((*PARTNERS, *PARENTS, *SIBLINGS_AND_CHILDREN, *DISTANT_RELATIVES))
 """Words for a member of a family, in the singular."""
+LANGUAGE_NAMES = tuple(
+    """english french german spanish portuguese italian dutch polish russian ukrainian arabic turkish greek hindi urdu
+    bengali punjabi tamil chinese mandarin cantonese japanese korean vietnamese thai swedish danish norwegian finnish
+    czech romanian hungarian hebrew persian farsi swahili welsh irish gaelic catalan basque""".split()
+)
+FAMILY = (
+    r"(?:mother|mom|mum|father|dad|parents|sister|brother|siblings?|sisters|brothers|son|sons|daughter|daughters|kids?"
+    r"|child|children|twins|wife|husband|spouse|partner|girlfriend|boyfriend|fianc[eé]e?|"
+    r"grandmother|grandma|grandfather"
+    r"|grandpa|grandparents|grandson|granddaughter|aunt|uncle|cousins?|niece|nephew|family|stepson|stepdaughter|stepmom"
+    r"|stepdad|mother-in-law|father-in-law|sister-in-law|brother-in-law|roommate|friends?|colleague|boss|coach|mentor"
+    r"|teacher|neighbou?rs?)"
+)
+PETS = (
+    r"(?:dogs?|cats?|pupp(?:y|ies)|pups?|kittens?|kitt(?:y|ies)|horses?|rabbits?|bunn(?:y|ies)|hamsters?|guinea pigs?"
+    r"|turtles?|tortoises?|parrots?|birds?|fish|goldfish|snakes?|lizards?|geckos?|chickens?|"
+    r"ducks?|goats?|cows?|pigs?|pon(?:y|ies)"
+    r"|ferrets?|pets?)"
+)
+"""Expressions of words for people and animals that somebody has, in the singular and the plural."""

@@ -37,10 +37,12 @@ class ScriptedReader:
         kept: bool = True,
         confidence: float = 0.9,
         time: str | None = None,
+        subject: str | None = None,
     ) -> str:
         start = text.index(object)
         when = None if time is None else (text.index(time), text.index(time) + len(time))
-        claim = StatedClaim(relation, status, (start, start + len(object)), confidence, kept, certain, time=when)
+        whom = None if subject is None else (text.index(subject), text.index(subject) + len(subject))
+        claim = StatedClaim(relation, status, (start, start + len(object)), confidence, kept, certain, whom, when)
         self.claims.setdefault(text, []).append(claim)
         return text
 
@@ -455,3 +457,134 @@ async def test_whoever_is_tired_keeps_the_job(longmind: Longmind, reader: Script
     job = reader.says("I'm a surveyor.", "works_as", "surveyor")
     known = await know(longmind, job, reader.says("I'm tired of it.", "other", "tired"))
     assert ("works as", "surveyor") in known
+
+
+# -- one subject under several names -----------------------------------------------------------------------------------
+
+
+async def about(longmind: Longmind, *texts: str, user: str = "ann") -> set[tuple[str, str]]:
+    """Say these texts, 60 days apart, and return whom what holds is about, with its values."""
+    mem = longmind.agent("a", user=user)
+    for number, text in enumerate(texts):
+        await mem.remember(text, session="s", occurred_at=START + number * timedelta(days=60))
+        await mem.consolidate()
+    facts = (await mem.semantic.facts(current=False)).items
+    return {(fact.subject, str(fact.object)) for fact in facts if fact.valid_to is None}
+
+
+OUR_14 = "our company has 14 people"
+THE_22 = "so the company has 22 people"
+HIS_30 = "tim's company has 30 people"
+
+
+def says_sizes(reader: ScriptedReader) -> None:
+    reader.says(OUR_14, "property", "14 people", subject="our company")
+    reader.says(THE_22, "property", "22 people", subject="company")
+    reader.says(HIS_30, "property", "30 people", subject="tim's company")
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        ([OUR_14, THE_22], {("ann's company", "22 people")}),
+        ([THE_22, OUR_14], {("company", "14 people")}),
+        ([OUR_14, THE_22, OUR_14], {("ann's company", "14 people")}),
+        ([HIS_30, OUR_14, THE_22], {("tim's company", "30 people"), ("ann's company", "22 people")}),
+        ([HIS_30, THE_22], {("tim's company", "30 people"), ("company", "22 people")}),
+    ],
+)
+async def test_what_is_the_speakers_is_the_same_without_their_name(
+    longmind: Longmind, reader: ScriptedReader, texts: list[str], expected: set[tuple[str, str]]
+) -> None:
+    says_sizes(reader)
+    assert await about(longmind, *texts) == expected
+
+
+async def test_what_another_user_has_is_another_thing(longmind: Longmind, reader: ScriptedReader) -> None:
+    says_sizes(reader)
+    assert await about(longmind, OUR_14) == {("ann's company", "14 people")}
+    assert await about(longmind, THE_22, user="bob") == {("company", "22 people")}
+    assert await about(longmind) == {("ann's company", "14 people")}
+
+
+async def test_a_retracted_fact_does_not_come_back_under_another_name(
+    longmind: Longmind, reader: ScriptedReader
+) -> None:
+    says_sizes(reader)
+    await about(longmind, OUR_14, THE_22)
+    mem = longmind.agent("a", user="ann")
+    fact = next(f for f in (await mem.semantic.facts()).items if f.object == "22 people")
+    await mem.semantic.retract(fact, "a joke")
+    await mem.update(fact.evidence[0].memory, tags=("home",))  # the message is read again
+    await mem.consolidate()
+    assert "22 people" not in {str(fact.object) for fact in (await mem.semantic.facts()).items}
+
+
+# -- what takes the place of something ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("relation", ["part_of", "made_by"])
+async def test_a_thing_is_part_of_one_and_made_by_one_at_a_time(
+    longmind: Longmind, reader: ScriptedReader, relation: str
+) -> None:
+    first = reader.says("the lamp is by verlan", relation, "verlan", subject="lamp")
+    both = reader.says("the lamp is by halm and orne", relation, "halm", subject="lamp")
+    reader.says(both, relation, "orne", subject="lamp")
+    unsure = reader.says("the lamp is perhaps by sool", relation, "sool", subject="lamp", certain=False)
+    assert await about(longmind, first, both, unsure) == {("lamp", "halm"), ("lamp", "orne"), ("lamp", "sool")}
+
+
+async def test_a_weight_replaces_a_weight_and_no_height(longmind: Longmind, reader: ScriptedReader) -> None:
+    first = reader.says("94 kg and 1.82 m", "measure", "94 kg")
+    reader.says(first, "measure", "1.82 m")
+    then = reader.says("now 86 kg", "measure", "86 kg")
+    assert await know(longmind, first, then) == {("measures", "86 kg"), ("measures", "1.82 m")}
+
+
+async def test_answers_have_one_language(longmind: Longmind, reader: ScriptedReader) -> None:
+    first = reader.says("answer me in English, and use metric units", "instruction", "answer me in English")
+    reader.says(first, "instruction", "use metric units")
+    then = reader.says("answer in Portuguese now", "instruction", "answer in Portuguese")
+    known = await know(longmind, first, then)
+    assert known == {("instruction", "answer in Portuguese"), ("instruction", "use metric units")}
+
+
+@pytest.mark.parametrize(("state", "stays"), [("single", False), ("divorced", False), ("engaged", True)])
+async def test_whoever_has_a_partner_now_is_not_single(
+    longmind: Longmind, reader: ScriptedReader, state: str, stays: bool
+) -> None:
+    first = reader.says(f"i am {state}", "partner", state)
+    unsure = reader.says("perhaps my girlfriend Una", "partner", "Una", certain=False)
+    then = reader.says("this is my girlfriend Noemi", "partner", "Noemi")
+    assert (("relationship", state) in await know(longmind, first, then)) is stays
+    assert ("relationship", state) in await know(longmind, first, unsure) or not stays
+
+
+async def test_an_appointment_that_is_moved_has_one_date(longmind: Longmind, reader: ScriptedReader) -> None:
+    first = reader.says("dentist and vet on 10 August", "event", "dentist", "planned", time="10 August")
+    reader.says(first, "event", "vet", "planned", time="10 August")
+    then = reader.says("the dentist moved it to 20 August", "event", "dentist", "planned", time="20 August")
+    also = reader.says("the vet on 21 August, too", "event", "vet", "planned", time="21 August")
+    assert await know(longmind, first, then, also) == {
+        ("plans", "dentist (20 August 2026)"),
+        ("plans", "vet (10 August 2026)"),
+        ("plans", "vet (21 August 2026)"),
+    }
+
+
+async def test_what_held_of_whoever_has_died_is_history(longmind: Longmind, reader: ScriptedReader) -> None:
+    first = reader.says("my uncle Reg is in derby, with tea", "relative", "Reg")
+    reader.says(first, "lives_in", "derby", subject="Reg")
+    reader.says(first, "likes", "tea", subject="Reg")
+    reader.says(first, "from", "derby", subject="Reg")
+    over = reader.says("Reg died on sunday", "relative", "Reg", "ended")
+    assert await about(longmind, first, over) == {("Reg", "derby")}
+    facts = await facts_of(longmind)
+    assert {fact.predicate for fact in facts if fact.valid_to is None} == {"comes from"}
+    assert {"lives in", "likes"} <= {fact.predicate for fact in facts}
+
+
+async def test_an_uncle_who_has_retired_has_no_work(longmind: Longmind, reader: ScriptedReader) -> None:
+    first = reader.says("my uncle Reg drives, bus driver", "works_as", "bus driver", subject="uncle Reg")
+    then = reader.says("Uncle Reg retired last week", "event", "retired", "past", subject="Uncle Reg")
+    assert ("Reg", "bus driver") not in await about(longmind, first, then)

@@ -57,6 +57,8 @@ class Claim:
     """Further values that the same text holds for true, however unsurely: this one stands beside them."""
     rest: str | None = None
     """The rest of the text, if the claim is too unsure by itself: it is learnt only in place of a value named there."""
+    otherwise: str | None = None
+    """Another name by which its subject may be known: "ann's company" is "company" where ann says "the company"."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,10 +16,11 @@ from typing import NamedTuple
 from longmind.config import AgentSettings, FactOrigin
 from longmind.consolidate.rules.claims import Claim, Refused
 from longmind.consolidate.rules.implied import implied_endings
-from longmind.consolidate.rules.naming import named_person, subject_of
+from longmind.consolidate.rules.naming import named_person, relative_named, subject_of
 from longmind.consolidate.rules.personal import personal
 from longmind.consolidate.rules.plain_talk import states_nothing
 from longmind.consolidate.rules.relations import RELATIONS
+from longmind.consolidate.rules.same_subject import other_name
 from longmind.consolidate.rules.stated import apply_claim
 from longmind.consolidate.rules.world_statements import world_statements
 from longmind.kinds import SOURCES_OF_FACTS
@@ -140,10 +141,12 @@ def extract(text: str, speaker: str | None, said_at: datetime) -> ExtractedClaim
     seen: set[tuple[str, str, str]] = set()
     for sentence in sentences(text[:MAX_TEXT]):
         about_speaker = personal(sentence, speaker, said_at) if speaker is not None else ()
-        for claim in (*about_speaker, *world_statements(sentence)):
-            if isinstance(claim, Refused):
-                extracted.refused.append(claim)
+        for found in (*about_speaker, *world_statements(sentence)):
+            if isinstance(found, Refused):
+                extracted.refused.append(found)
                 continue
+            relative = relative_named(found.subject, text[: found.span[0]], speaker)
+            claim = found if relative is None else replace(found, subject=relative)
             identity = (claim.subject.casefold(), claim.predicate, f"{claim.object.casefold()}|{claim.ended}")
             if identity in seen:
                 continue
@@ -190,9 +193,9 @@ def _applied(
     person = named_person([claim for claim in claims if claim.kept], text.text, text.speaker)
     for claim in claims:
         applied = apply_claim(claim, text.text, text.speaker, said_at, person)
-        if isinstance(applied, Claim) and not applied.many and not applied.ended:
+        if isinstance(applied, Claim) and (applied.instead_of or not applied.many) and not applied.ended:
             applied = replace(applied, beside=_values_beside(claim, claims, text.text))
-            if not claim.kept and claim.confidence >= _IN_PLACE:
+            if not applied.many and not claim.kept and claim.confidence >= _IN_PLACE:
                 claim = replace(claim, kept=True)
                 start, end = claim.object
                 applied = replace(applied, rest=f"{text.text[:start]} {text.text[end:]}")
@@ -328,7 +331,14 @@ def _add(result: ExtractedClaims, extracted: ExtractedClaims, text: SpokenText) 
     """Add the claims of a text to those of its memory, as far as there is room for them."""
     left = MAX_FACTS - len(result.claims)
     start = text.start
-    result.claims += [replace(c, span=(c.span[0] + start, c.span[1] + start)) for c in extracted.claims[:left]]
+    result.claims += [
+        replace(
+            claim,
+            span=(claim.span[0] + start, claim.span[1] + start),
+            otherwise=other_name(claim.subject, text.text, text.speaker),
+        )
+        for claim in extracted.claims[:left]
+    ]
     result.refused += extracted.refused
     if len(extracted.claims) > left:
         result.refused.append(Refused("limit", text.text[:MAX_SENTENCE]))

@@ -10,17 +10,35 @@ from functools import partial
 from longmind.consolidate.rules.claims import Claim
 from longmind.consolidate.rules.lexicon import SINGLE_KIN
 from longmind.consolidate.rules.naming import FAMILIES, KIN_ALONE, object_of, relation_of, subject_of, words_of
-from longmind.consolidate.rules.relations import PARTNER_PREDICATES, PARTNER_WORDS, RELATIONS
+from longmind.consolidate.rules.relations import OF_THE_LIVING, PARTNER_PREDICATES, RELATIONS
+from longmind.consolidate.rules.replacing import APART
 from longmind.consolidate.rules.stated import settled_status
 from longmind.models.statements import StatedClaim
 from longmind.text.sentences import sentence_at
+from longmind.text.vocabulary import FAMILY, PARTNER_WORDS, PETS
 
-_APART = re.compile(r"single|divorced|separated|widow(?:ed|er)?|alone|on my own", re.IGNORECASE)
-"""Being this means that there is no partner any more."""
-_RETIRED = re.compile(r"retired|(?:into\s+)?retirement|in retirement|(?:a\s+)?pensioner", re.IGNORECASE)
+_RETIRED = re.compile(
+    r"(?:has\s+|have\s+|is\s+|(?:just|now|finally)\s+)*retired(?:\s+(?:from|after|in|at|on|last|this|since)\s.*)?"
+    r"|(?:(?:went|goes|gone)\s+)?(?:into\s+)?retirement|in retirement|(?:a\s+)?pensioner",
+    re.IGNORECASE,
+)
 """Whoever is, or did, this has no work any more."""
-_STATES_OF_WORK = frozenset({("works_as", "current"), ("other", "current"), ("event", "past")})
+_STATES_OF_WORK = frozenset(
+    {("works_as", "current"), ("other", "current"), ("property", "current"), ("event", "past"), ("event", "current")}
+)
 """Where the reader finds that somebody has retired."""
+_SAME_CLAUSE = r"(?:(?!\b(?:when|after|since|because|while|as|and|but|who|whose|before|until)\b)[^,;:.!?])*"
+_DIED_AFTER = re.compile(
+    rf"^{_SAME_CLAUSE}\b(?:died|dies|dead|deceased|pass(?:ed|es)\s+(?:away|on)|was\s+put\s+(?:down|to\s+sleep))\b",
+    re.IGNORECASE,
+)
+_DEATH_BEFORE = re.compile(
+    r"\b(?:bur(?:y|ied)|death\s+of|funeral\s+(?:of|for)|mourn(?:ing|ed)?|put\s+down|outlived)\s+"
+    rf"(?:(?:my|our|dear|late|old)\s+)*(?:(?:{FAMILY}|{PETS}),?\s+)?$",
+    re.IGNORECASE,
+)
+_DEATH_OF = re.compile(r"^['’]s?\s+(?:\w+\s+)?(?:death|funeral|passing)\b", re.IGNORECASE)
+"""Words that tell that whoever is named beside them has died."""
 _NOT = re.compile(r"\b(?:no|not|never|none|without|cannot)\b|n['’]t\b", re.IGNORECASE)
 
 
@@ -31,7 +49,7 @@ def implied_endings(
 
     What somebody denies ends if it was known, since they know better by now, and what was denied ends when it holds;
     what somebody dislikes they do not like; whoever is single has no partner, and whoever has retired no work; and "my
-    girlfriend left" ends whoever is known as that.
+    girlfriend left" ends whoever is known as that. Of whoever has died nothing holds any more that takes a life.
     """
     subject = subject_of(claim, text, speaker, person)
     if not claim.certain or subject is None:
@@ -39,9 +57,13 @@ def implied_endings(
     status, words = settled_status(claim, text, said_at), words_of(text, claim.object).strip()
     relation, object = relation_of(claim, text), object_of(claim, text, speaker)
     endings = partial(_ending, subject, claim)
+    if status == "ended" and claim.relation in FAMILIES and _has_died(claim, text):
+        whose = f"{subject}'s {words.split()[-1].lower()}" if KIN_ALONE.fullmatch(words) else object
+        if whose is not None:
+            yield _ending(whose, claim, OF_THE_LIVING[0], many=False, also=OF_THE_LIVING[1:])
     if status == "negated" and relation is not None and object is not None:
         yield endings(relation.predicate, object, also=relation.also)
-    elif status == "current" and claim.relation == "partner" and _APART.fullmatch(words):
+    elif status == "current" and claim.relation == "partner" and APART.fullmatch(words):
         yield endings("has partner", many=False, also=PARTNER_PREDICATES)
         for word in PARTNER_WORDS:
             yield endings("has", word)
@@ -61,6 +83,12 @@ def implied_endings(
             yield endings(denial, many=False)
         elif relation is not None and object is not None:
             yield endings(relation.negated or denial, _words_up_to(claim, text))
+
+
+def _has_died(claim: StatedClaim, text: str) -> bool:
+    """Whether a text says of whom a claim names that they have died; nobody else of the same sentence counts."""
+    before, after = text[: claim.object[0]], text[claim.object[1] :]
+    return any((_DIED_AFTER.search(after), _DEATH_OF.search(after), _DEATH_BEFORE.search(before)))
 
 
 def _words_up_to(claim: StatedClaim, text: str) -> str:

@@ -6,20 +6,6 @@ import re
 
 from longmind.text.vocabulary import PARENTS, PARTNERS
 
-FAMILY = (
-    r"(?:mother|mom|mum|father|dad|parents|sister|brother|siblings?|sisters|brothers|son|sons|daughter|daughters|kids?"
-    r"|child|children|twins|wife|husband|spouse|partner|girlfriend|boyfriend|fianc[eé]e?|"
-    r"grandmother|grandma|grandfather"
-    r"|grandpa|grandparents|grandson|granddaughter|aunt|uncle|cousins?|niece|nephew|family|stepson|stepdaughter|stepmom"
-    r"|stepdad|mother-in-law|father-in-law|sister-in-law|brother-in-law|roommate|friends?|colleague|boss|coach|mentor"
-    r"|teacher|neighbou?rs?)"
-)
-PETS = (
-    r"(?:dogs?|cats?|pupp(?:y|ies)|pups?|kittens?|kitt(?:y|ies)|horses?|rabbits?|bunn(?:y|ies)|hamsters?|guinea pigs?"
-    r"|turtles?|tortoises?|parrots?|birds?|fish|goldfish|snakes?|lizards?|geckos?|chickens?|"
-    r"ducks?|goats?|cows?|pigs?|pon(?:y|ies)"
-    r"|ferrets?|pets?)"
-)
 GOODS = (
     r"(?:cars?|bikes?|bicycle|motorcycle|truck|van|house|apartment|flat|home|job|promotion|raise|"
     r"scholarship|degree|diploma"

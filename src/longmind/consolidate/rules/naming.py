@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from longmind.consolidate.rules import phrases
-from longmind.consolidate.rules.lexicon import FAMILY, PETS, SINGLE_KIN
+from longmind.consolidate.rules.lexicon import SINGLE_KIN
 from longmind.consolidate.rules.relations import (
     DIET,
     MAIL,
+    OF_A_PARTNER,
     PERSONAL_DEADLINE,
     PHONE,
     QUANTITY,
@@ -21,6 +23,7 @@ from longmind.consolidate.rules.relations import (
 )
 from longmind.models.statements import Span, StatedClaim
 from longmind.text.dates import TIME_PHRASE, NamedTime, resolve_phrase
+from longmind.text.vocabulary import FAMILY, PETS, RELATIVES
 
 _SPEAKERS = re.compile(
     r"(?:i|me|my|mine|myself|we|us|our|ours|i'm|i've|we're|we've|im|ive"
@@ -40,8 +43,25 @@ KIN_ALONE = re.compile(
     rf"(?:(?:my|our|two|three|four|\d+|little|big|older|younger|elder|ex|best|late|old|new)[\s-]+)*(?:{FAMILY}|{PETS})",
     re.IGNORECASE,
 )
+_RELATIVES_WITH_NAMES = "uncle|aunt|auntie|aunty|grandma|grandpa|granny|nana|cousin"
+"""Words that stand before the name of a relative although nobody says whose it is: "Uncle Reg"."""
+_KIN_AND_NAME = re.compile(
+    r"(?i:(?:(?:my|our)\s+(?:(?:little|big|older|younger|elder|late|old|best|dear|great|twin)[\s-]+)*"
+    rf"(?:{FAMILY}|{PETS})|{_RELATIVES_WITH_NAMES})),?\s+(?P<name>[^\W\d_a-z][\w-]*(?:\s+[^\W\d_a-z][\w-]*)*)"
+)
+_KIN_AS_NAME = frozenset(
+    {*RELATIVES, "mummy", "mommy", "daddy", "mama", "papa", "granny", "nan", "nana", "gran", "granddad", "grandad"}
+)
+"""Relatives whom the speaker calls by these words alone: "Dad is 80"."""
+_WHOSE = re.compile(
+    r"\b(?:an?|the|his|her|their|your|its|this|these|those|every|each|any|some|no|whose|\w+['’]s|\w+s['’])\s+"
+    r"(?:[\w-]+\s+)?$",
+    re.IGNORECASE,
+)
+"""Words before a relative who is somebody else's, or anybody's."""
 _MINE = re.compile(r"\b(?:my|our|your|his|her|their|the|['’]s)\s+(?:[\w-]+\s+){0,2}[\w-]+$", re.IGNORECASE)
 """Somebody who is only mentioned: "my uncle says". That there is an uncle is not what is said."""
+_FORMER = re.compile(r"\b(?:ex|late|old|former)[\s-]+[\w-]+$", re.IGNORECASE)
 _OWN = re.compile(r"\b(?:my|our)\s+(?:[\w-]+\s+){0,2}[\w-]+$", re.IGNORECASE)
 """Somebody whom the speaker calls theirs."""
 _HOUSEHOLD = frozenset({"partner", "child", "sibling", "pet"})
@@ -65,7 +85,7 @@ def named_person(claims: Sequence[StatedClaim], text: str, speaker: str | None) 
     """Return whom "he" or "she" means in a turn: the one person whom its claims name, if there is just one."""
     spans = {claim.subject for claim in claims if claim.subject is not None}
     spans |= {claim.object for claim in claims if claim.relation in _PEOPLE and claim.subject is None}
-    names = {name for span in spans if (name := _name(words_of(text, span), speaker)) is not None and name != speaker}
+    names = {name for span in spans if (name := _named(text, span, speaker)) is not None and name != speaker}
     return names.pop() if len(names) == 1 else None
 
 
@@ -79,7 +99,26 @@ def subject_of(claim: StatedClaim, text: str, speaker: str | None, person: str |
     if claim.subject is None:
         return speaker
     words = words_of(text, claim.subject)
-    return person if _SOMEBODY.fullmatch(words) else _name(words, speaker)
+    return person if _SOMEBODY.fullmatch(words) else _named(text, claim.subject, speaker)
+
+
+def relative_named(words: str, before: str, speaker: str | None) -> str | None:
+    """Return which relative some words name behind others; None if they name none.
+
+    "Dad" is the speaker's, and "Uncle Reg" and "my sister Ana" mean the names.
+    """
+    words = words.strip()
+    if (match := _KIN_AND_NAME.fullmatch(words)) is not None:
+        return match["name"]
+    if speaker is not None and words.casefold() in _KIN_AS_NAME and not _WHOSE.search(before):
+        return f"{speaker}'s {words.lower()}"
+    return None
+
+
+def _named(text: str, span: Span, speaker: str | None) -> str | None:
+    """Return whom some words of a text name."""
+    words = words_of(text, span)
+    return relative_named(words, text[: span[0]], speaker) or _name(words, speaker)
 
 
 def _name(words: str, speaker: str | None) -> str | None:
@@ -142,7 +181,9 @@ def relation_of(claim: StatedClaim, text: str) -> Relation | None:
     if before is None:
         return RELATIONS[claim.relation]
     word = re.sub(r"(?<=friend)s$|(?<=neighbor)s$|(?<=neighbour)s$", "", before["kin"].lower())
-    return kin(word, many=word not in SINGLE_KIN)
+    relation = kin(word, many=word not in SINGLE_KIN)
+    former = _FORMER.search(text[: before.end("kin")])
+    return relation if former is None else replace(relation, instead_of=())
 
 
 def _kin_alone(claim: StatedClaim, before: str) -> Relation | None:
@@ -153,7 +194,9 @@ def _kin_alone(claim: StatedClaim, before: str) -> Relation | None:
     own = claim.relation in _HOUSEHOLD and claim.subject is None and _OWN.search(before)
     if claim.relation == "parent" or (_MINE.search(before) and not own):
         return None
-    return Relation("has", past="had", negated=RELATIONS[claim.relation].negated, also=("owns",))
+    instead_of = OF_A_PARTNER if claim.relation == "partner" and not _FORMER.search(before) else ()
+    denial = RELATIONS[claim.relation].negated
+    return Relation("has", past="had", negated=denial, also=("owns",), instead_of=instead_of)
 
 
 def _way(words: str) -> Relation | None:

@@ -14,10 +14,11 @@ from datetime import datetime, timedelta
 from longmind.consolidate.rules import changes, phrases
 from longmind.consolidate.rules.claims import Claim, Refused
 from longmind.consolidate.rules.framing import doubted
-from longmind.consolidate.rules.lexicon import FAMILY, PETS, SINGLE_KIN
+from longmind.consolidate.rules.lexicon import SINGLE_KIN
 from longmind.consolidate.rules.self_statements import BY_WORD, EXPRESSIONS, WAYS, Way, creature, possession, thing
 from longmind.text.dates import TIME_PHRASE, NamedTime, resolve_phrase
 from longmind.text.sentences import Sentence
+from longmind.text.vocabulary import FAMILY, PETS
 
 _WORD = re.compile(r"[a-z]+")
 _RECENT = timedelta(days=365)

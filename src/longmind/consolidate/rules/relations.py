@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from longmind.text.vocabulary import PARTNERS
+from longmind.text.vocabulary import PARTNER_WORDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,27 +32,32 @@ class Relation:
     also: tuple[str, ...] = ()
     """Further predicates under which the same may be known: those of the patterns."""
     instead_of: tuple[str, ...] = ()
-    """Predicates whose other values end where this one begins: of a wife, a girlfriend and a partner there is one."""
+    """Predicates whose values may end where this one begins: of a wife, a girlfriend and a partner there is one.
+
+    Which of their values these are is told by ``replacing.takes_place``.
+    """
 
 
 def kin(word: str, *, many: bool = True, negated: str | None = None) -> Relation:
     """Return the relation to a person or an animal that a word names: "sister", "dog"."""
     predicate = f"has {word}"
     others = tuple(name for name in PARTNER_PREDICATES if name != predicate)
-    instead_of = others if predicate in PARTNER_PREDICATES else ()
+    instead_of = (*others, *OF_A_PARTNER) if predicate in PARTNER_PREDICATES else ()
     return Relation(
         predicate, many, relates=True, past=f"had {word}", negated=negated, also=_HAS, instead_of=instead_of
     )
 
 
-PARTNER_WORDS = ("partner", *PARTNERS, "fiance", "fiancee", "fiancé", "fiancée")
 PARTNER_PREDICATES = tuple(f"has {word}" for word in PARTNER_WORDS)
+OF_A_PARTNER = ("relationship",)
+"""Where it is known that somebody has no partner, which ends when they have one."""
 
 
 _HAS = tuple(
     f"has {word}"
     for word in """partner wife husband spouse girlfriend boyfriend fiance fiancee child son daughter kid parent mother
-    father mom mum dad sister brother sibling friend colleague boss roommate neighbour neighbor pet dog cat puppy kitten
+    father mom mum dad sister brother sibling relative grandmother grandma grandfather grandpa aunt uncle cousin niece
+    nephew friend colleague boss roommate neighbour neighbor pet dog cat puppy kitten
     horse rabbit hamster parrot""".split()
 )
 """Who somebody's people and animals are, in the words of the patterns: a claim names them less exactly."""
@@ -118,7 +123,7 @@ RELATIONS: dict[str, Relation] = {
     "allergy": Relation("allergic to", past="was allergic to", negated="not allergic to"),
     "condition": Relation("has condition", past="had condition", negated="does not have condition"),
     "medication": Relation("takes", past="took", intention="take", negated="does not take"),
-    "measure": Relation("measures", past="measured"),
+    "measure": Relation("measures", past="measured", instead_of=("measures",)),
     "likes": Relation("likes", past="liked", negated="dislikes", also=("interested in",)),
     "dislikes": Relation("dislikes", past="disliked"),
     "hobby": Relation(
@@ -157,13 +162,13 @@ RELATIONS: dict[str, Relation] = {
     ),
     "event": Relation("event", past="event", coming="plans", also=("plans", "plans to")),
     "deadline": Relation("deadline", many=False, past="past deadline"),
-    "instruction": Relation("instruction"),
+    "instruction": Relation("instruction", instead_of=("instruction",)),
     "located_in": Relation(
         "located in", False, relates=True, past="was located in", coming="will be in", stay="for now in"
     ),
     "property": Relation("is", past="was", coming="will be"),
-    "part_of": Relation("part of", relates=True, past="was part of"),
-    "made_by": Relation("made by", relates=True),
+    "part_of": Relation("part of", relates=True, past="was part of", instead_of=("part of",)),
+    "made_by": Relation("made by", relates=True, instead_of=("made by",)),
     "other": Relation("noted", coming="plans"),
 }
 DENIALS = frozenset(relation.negated for relation in RELATIONS.values() if relation.negated is not None)
@@ -222,3 +227,17 @@ def _lasting_predicates(name: str) -> frozenset[str]:
 LASTING = {name: _lasting_predicates(name) for name in _LASTING.split()}
 """The relations of what holds for some time and may then be over, with the predicates under which it is known."""
 CHANGEABLE = frozenset[str]().union(*LASTING.values())
+CHECKED = CHANGEABLE | {"part of", "made by"}
+"""The predicates of what the reader of changes is asked about before a claim ends it."""
+_OF_THE_LIVING = """lives_in works_at works_as works_in studies studied_at age condition medication diet habit hobby
+uses owns likes dislikes member_of"""
+OF_THE_LIVING = tuple(
+    dict.fromkeys(
+        predicate
+        for name in _OF_THE_LIVING.split()
+        for relation in (RELATIONS[name], *ALSO.get(name, ()))
+        for predicate in (relation.predicate, relation.stay, *relation.also)
+        if predicate is not None and predicate not in _HAS
+    )
+)
+"""What does not hold of anybody who has died."""

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from longmind.consolidate.rules import phrases
-from longmind.consolidate.rules.lexicon import FAMILY, GOODS, JOBS, PETS
+from longmind.consolidate.rules.lexicon import GOODS, JOBS
+from longmind.text.vocabulary import FAMILY, PETS
 
 ADVERBS = (
     r"(?:(?:really|also|just|absolutely|always|totally|still|especially|truly|definitely|actually|honestly|personally"

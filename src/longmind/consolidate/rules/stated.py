@@ -33,6 +33,14 @@ _DAY = timedelta(days=1)
 _LONG_AGO = timedelta(days=365)
 _LASTING = timedelta(days=366)
 """What is said to last longer than this is no short stay."""
+_MOVED = re.compile(
+    r"\b(?:moved|postponed|rescheduled|shifted|delayed|put\s+(?:off|back)|push(?:ed|ing)\s+(?:\w+\s+){0,3}(?:back|out)"
+    r"|(?:brought|moved)\s+(?:\w+\s+){0,3}forward|(?:was|been|is|got|they|have|has|had|we|i)\s+changed\b|instead"
+    r"|(?:had|have|has|needed|managed)\s+to\s+(?:move|postpone|reschedule|shift|delay|change|swap)"
+    r"|swapped|(?:new|other)\s+(?:date|day|time|slot))\b",
+    re.IGNORECASE,
+)
+"""What is said of something to come that has another date now."""
 _PAUSE = re.compile(r"for\b", re.IGNORECASE)
 _PAUSED = timedelta(days=31)
 """What is left off for no longer than this goes on: "I'm off the tablets for 48 hours"."""
@@ -93,6 +101,8 @@ def settled_status(claim: StatedClaim, text: str, said_at: datetime) -> Status:
     if claim.status == "ended" and claim.time is not None and _PAUSE.match(words_of(text, claim.time)):
         length = resolve_duration(words_of(text, claim.time))
         return "temporary" if length is not None and length <= _PAUSED else "ended"
+    if claim.status == "ended" and _has_new_date(claim, text, said_at):
+        return "planned"
     if claim.relation not in _MOVES or claim.status not in ("current", "planned"):
         return claim.status
     if _AS_IT_WERE.search(text[: claim.object[0]]):
@@ -112,6 +122,25 @@ def settled_status(claim: StatedClaim, text: str, said_at: datetime) -> Status:
     # without a home in it the next one counts, too: "Greetings from Tallinn! I'm here for six weeks."
     context = sentence.text if sentence is not None and tells_of_home else text
     return "temporary" if changes.tells_of_stay(context) else "current"
+
+
+def _is_moved(claim: StatedClaim, text: str) -> re.Match[str] | None:
+    """Return the words of a sentence that say that what a claim plans has another date now."""
+    sentence = sentence_at(text, claim.object[0])
+    if claim.relation != "event" or sentence is None:
+        return None
+    start, end = claim.object
+    others = f"{text[sentence.start : start]}{' ' * (end - start)}{text[end : sentence.start + len(sentence.text)]}"
+    return _MOVED.search(others)  # "moving house" moves nothing
+
+
+def _has_new_date(claim: StatedClaim, text: str, said_at: datetime) -> bool:
+    """Whether what a claim ends has only been put off: "the meeting was postponed to 12 May"."""
+    moved, sentence = _is_moved(claim, text), sentence_at(text, claim.object[0])
+    if moved is None or sentence is None or claim.time is None or claim.time[0] < sentence.start + moved.end():
+        return False
+    time = time_of(claim, text, said_at, ahead=True)
+    return time is not None and time.start is not None and time.start > said_at
 
 
 def _kept(
@@ -146,7 +175,12 @@ def _kept(
     if status == "past" and relation.past is not None:
         return Claim(subject, relation.past, dated, span, confidence, rule, start=start)
     if status == "planned" and relation.coming is not None:
-        return Claim(subject, relation.coming, dated, span, confidence, rule, also=relation.also)
+        moved = claim.certain and _is_moved(claim, text) is not None
+        instead_of = (relation.coming,) if moved else ()
+        return Claim(
+            subject, relation.coming, dated, span, confidence, rule, also=relation.also,
+            instead_of=instead_of, certain=claim.certain,
+        )  # fmt: skip
     if status == "planned" and relation.intention is not None:
         return Claim(subject, "plans to", f"{relation.intention} {dated}".strip(), span, confidence, rule)
     if status == "temporary":

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from longmind.consolidate.changed_facts import ChangedFacts
@@ -23,6 +23,8 @@ from longmind.consolidate.rules.extraction import (
     extract_memories,
     is_source,
 )
+from longmind.consolidate.rules.relations import OF_A_PARTNER
+from longmind.consolidate.rules.replacing import most_alike, takes_place
 from longmind.consolidate.work import Work
 from longmind.errors import Conflict, Forbidden, InvalidInput
 from longmind.pacing import BATCH, batches
@@ -62,7 +64,7 @@ class ExtractStage:
         claims, read = await _rule_claims(work)
         claims += await model_claims(work)
         recorded = await _recorded_evidence(work, [memory.id for memory, _ in claims])
-        new = [(memory, claim) for memory, claim in claims if _evidence_key(memory, claim) not in recorded]
+        new = [(memory, claim) for memory, claim in claims if recorded.isdisjoint(_evidence_keys(memory, claim))]
         for user in work.users():
             own = [(memory, claim) for memory, claim in new if memory.user == user]
             texts = [(memory, text) for memory, text in read if memory.user == user]
@@ -129,8 +131,11 @@ async def _recorded_evidence(work: Work, ids: Iterable[str]) -> set[EvidenceKey]
     return recorded
 
 
-def _evidence_key(memory: Memory, claim: Claim) -> EvidenceKey:
-    return (memory.id, *claim.span, fold_name(claim.subject), predicate_name(claim.predicate))
+def _evidence_keys(memory: Memory, claim: Claim) -> Iterator[EvidenceKey]:
+    """Yield the evidence that a claim may be recorded as, one for each name of its subject."""
+    for name in (claim.subject, claim.otherwise):
+        if name is not None:
+            yield (memory.id, *claim.span, fold_name(name), predicate_name(claim.predicate))
 
 
 # -- learning ----------------------------------------------------------------------------------------------------------
@@ -165,7 +170,8 @@ async def _learn_claims(
     changed: ChangedFacts | None,
 ) -> None:
     """Learn the claims of a memory."""
-    for claim in claims:
+    for said in claims:
+        claim = await _about_known(work, memory.user, said)
         checked_by = None if isinstance(claim, ModelClaim) else changed
         if claim.ended:
             for fact in await _end(work, semantic, memory, claim, checked_by):
@@ -204,6 +210,30 @@ async def _learn_claims(
             work.notes.why[id] = (learned.fact.id, f"rested on what {learned.fact} replaced")
         if changed is not None and (record := work.draft.now[learned.fact.id]) is not None:
             changed.add(record)
+
+
+async def _about_known(work: Work, user: str | None, claim: Claim) -> Claim:
+    """Return a claim about what is known by the other name of its subject: "the company" is "ann's company".
+
+    What is the speaker's own counts more than what has the bare name.
+    """
+    other = claim.otherwise
+    if other is None or len(other) > _MAX_NAME:
+        return claim
+    own, bare = (claim.subject, other) if claim.subject.endswith(f" {other}") else (other, claim.subject)
+    for name in (own, bare):
+        if await _has_facts(work, user, name):
+            return claim if name == claim.subject else replace(claim, subject=name, otherwise=None)
+    return claim
+
+
+async def _has_facts(work: Work, user: str | None, name: str) -> bool:
+    """Whether facts are known about what somebody calls by a name; the user's own, not those of all users."""
+    draft = work.draft
+    await draft.know_keys([concept_key(name)])
+    links = await all_links(draft, work.scope, draft.holders(concept_key(name)), relation="about", direction="in")
+    facts = await draft.get(work.scope, [link.source for link in links])
+    return any(fact.user == user for fact in facts)
 
 
 async def _start(
@@ -252,6 +282,7 @@ async def _end(
     at = claim.start or memory.occurred_at
     wanted = content_terms(claim.object) if claim.object else frozenset[str]()
     predicates = (claim.predicate, *claim.also) if claim.certain else claim.by_name
+    await work.draft.know_keys(map(predicate_key, (*predicates, *claim.by_name)))
     named = await _known_as(semantic, claim, predicates, wanted, at)
     if not named and wanted:
         named = await _known_as(semantic, claim, claim.by_name, wanted, at)
@@ -287,12 +318,34 @@ async def _end_others(
     work: Work, semantic: SemanticMemory, memory: Memory, claim: Claim, at: datetime, changed: ChangedFacts | None
 ) -> None:
     """End the values of other predicates that cannot hold beside a claim: a former partner."""
+    await work.draft.know_keys(map(predicate_key, claim.instead_of))
     for predicate in claim.instead_of:
-        for fact in await semantic.know(claim.subject, predicate, as_of=at):
-            if _is_meant(content_terms(claim.object), content_terms(str(fact.object))):
-                continue
-            if changed is None or not await changed.any_goes_on([fact], memory, claim.span[0]):
-                await _end_fact(work, semantic, fact, at, memory, claim)
+        # that whoever has a partner is not single follows from the words alone, and the reader of changes misses it
+        checked_by = None if predicate in OF_A_PARTNER else changed
+        known = await semantic.know(claim.subject, predicate, as_of=memory.occurred_at)
+        for fact in _displaced(claim, predicate, known):
+            # what it takes the place of held at least until it began, and at most until it was said
+            over = at if fact.valid_from is None or fact.valid_from < at else memory.occurred_at
+            if checked_by is None or not await checked_by.any_goes_on([fact], memory, claim.span[0]):
+                await _end_fact(work, semantic, fact, over, memory, claim)
+
+
+def _displaced(claim: Claim, predicate: str, known: Sequence[Fact]) -> list[Fact]:
+    """Return the known values under a predicate that a claim takes the place of.
+
+    What its own text still holds for true stands beside it.
+    """
+    kept = [content_terms(value) for value in (claim.object, *claim.beside)]
+    others = [
+        fact
+        for fact in known
+        if not any(_is_meant(value, content_terms(str(fact.object))) for value in kept)
+        and takes_place(claim.subject, claim.object, predicate, str(fact.object))
+    ]
+    if predicate != "plans":
+        return others
+    alike = most_alike(claim.object, [str(fact.object) for fact in others])
+    return [fact for fact, is_meant in zip(others, alike, strict=True) if is_meant]
 
 
 async def _end_fact(
@@ -329,6 +382,7 @@ async def _declare(work: Work, semantic: SemanticMemory, claim: Claim, declared:
 async def _prefetch(work: Work, claims: Sequence[SourcedClaim]) -> None:
     """Read in a few queries what learning one claim after the other would read one by one."""
     names = {claim.subject for _, claim in claims} | {claim.object for _, claim in claims if claim.relates}
+    names |= {claim.otherwise for _, claim in claims if claim.otherwise is not None}
     keys = [concept_key(name) for name in names if name.strip() and len(name) <= _MAX_NAME]
     predicates = {predicate_name(claim.predicate) for _, claim in claims}
     await work.draft.know_keys([*keys, *map(predicate_key, sorted(predicates))])
@@ -349,7 +403,8 @@ def _slot_keys(work: Work, claims: Sequence[SourcedClaim]) -> Iterable[str]:
         objects: list[str | None] = [None]
         if claim.relates and len(claim.object) <= _MAX_NAME:
             objects += work.draft.holders(concept_key(claim.object))
-        for subject in work.draft.holders(concept_key(claim.subject)):
+        other = () if claim.otherwise is None else work.draft.holders(concept_key(claim.otherwise))
+        for subject in (*work.draft.holders(concept_key(claim.subject)), *other):
             yield slot_key(subject, name, None)
             for object in objects:
                 yield slot_key(subject, name, value_identity(claim.object, object))

@@ -9,8 +9,9 @@ import pytest
 
 from longmind.consolidate.rules.claims import Claim, Refused
 from longmind.consolidate.rules.extraction import ExtractedClaims, extract, merge_claims
+from longmind.consolidate.rules.implied import implied_endings
 from longmind.consolidate.rules.naming import named_person
-from longmind.consolidate.rules.relations import RELATIONS
+from longmind.consolidate.rules.relations import OF_THE_LIVING, RELATIONS
 from longmind.consolidate.rules.stated import apply_claim
 from longmind.models import statements
 from longmind.models.statements import StatedClaim, Status
@@ -200,6 +201,16 @@ def test_a_stay_without_a_date_is_no_home() -> None:
         ("The four of us use Slack.", "uses", "Slack", "four of us", "ann"),
         ("My sister works at Arup.", "works_at", "Arup", "My sister", "ann's sister"),
         ("Tom works at Arup.", "works_at", "Arup", "Tom", "Tom"),
+        ("Dad works at Arup.", "works_at", "Arup", "Dad", "ann's dad"),
+        ("And grandma likes Arup.", "likes", "Arup", "grandma", "ann's grandma"),
+        ("Uncle Reg works at Arup.", "works_at", "Arup", "Uncle Reg", "Reg"),
+        ("My little sister Ana works at Arup.", "works_at", "Arup", "My little sister Ana", "Ana"),
+        ("Our dog Rex uses Arup.", "uses", "Arup", "Our dog Rex", "Rex"),
+        ("His dad works at Arup.", "works_at", "Arup", "dad", "dad"),
+        ("Tim's old dad works at Arup.", "works_at", "Arup", "dad", "dad"),
+        ("The dad of Tim works at Arup.", "works_at", "Arup", "dad", "dad"),
+        ("Father Brown works at Arup.", "works_at", "Arup", "Father Brown", "Father Brown"),
+        ("My sister Ana's husband works at Arup.", "works_at", "Arup", "Ana's husband", "Ana's husband"),
         ("The staging server is in Oslo.", "located_in", "Oslo", "staging server", "staging server"),
     ],
 )
@@ -321,3 +332,75 @@ def test_she_is_nobody_where_two_are_named() -> None:
 def test_a_short_pause_ends_nothing(text: str, time: str, ends: bool) -> None:
     claim = applied(text, "medication", "metformin", "ended", time=time)
     assert (isinstance(claim, Claim) and claim.ended) == ends
+
+
+@pytest.mark.parametrize(
+    ("text", "status", "time", "instead_of"),
+    [
+        ("They moved my dentist to 20 June.", "planned", "20 June", ("plans",)),
+        ("My dentist was put off until 20 June.", "ended", "20 June", ("plans",)),
+        ("It's the new date for the dentist, 20 June.", "planned", "20 June", ("plans",)),
+        ("I'm seeing the dentist on 20 June.", "planned", "20 June", ()),
+        ("We moved house. The dentist is on 20 June.", "planned", "20 June", ()),
+    ],
+)
+def test_what_is_moved_takes_the_place_of_the_older_plan(
+    text: str, status: Status, time: str, instead_of: tuple[str, ...]
+) -> None:
+    claim = kept(text, "event", "dentist", status, time=time)
+    assert (claim.predicate, claim.object) == ("plans", "dentist (20 June 2026)")
+    assert claim.instead_of == instead_of
+
+
+@pytest.mark.parametrize("text", ["The dentist on 20 June was moved.", "The dentist on 20 June is off."])
+def test_what_has_no_new_date_has_ended(text: str) -> None:
+    assert kept(text, "event", "dentist", "ended", time="20 June").ended
+
+
+def implied(text: str, relation: str, object: str, status: Status = "current", **more: str) -> list[Claim]:
+    return list(implied_endings(stated(text, relation, object, status, **more), text, "ann", DAY))
+
+
+@pytest.mark.parametrize(
+    ("text", "relation", "object", "who"),
+    [
+        ("Dad passed away in June.", "parent", "Dad", "ann's dad"),
+        ("My uncle Reg has sadly died.", "relative", "Reg", "Reg"),
+        ("We buried my grandmother last week.", "relative", "grandmother", "ann's grandmother"),
+        ("Since Rex's death it is quiet.", "pet", "Rex", "Rex"),
+        ("We had to have Rex, he was put down.", "pet", "Rex", None),
+        ("My wife left when her dad died.", "partner", "wife", None),
+        ("My wife is gone, and my phone died.", "partner", "wife", None),
+        ("My wife left.", "partner", "wife", None),
+    ],
+)
+def test_of_whoever_has_died_nothing_holds_that_takes_a_life(
+    text: str, relation: str, object: str, who: str | None
+) -> None:
+    over = [claim for claim in implied(text, relation, object, "ended") if claim.predicate == OF_THE_LIVING[0]]
+    assert [claim.subject for claim in over] == ([] if who is None else [who])
+    for claim in over:
+        assert not claim.object
+        assert {"works at", "takes", "member of", "age"} <= set(claim.also)
+
+
+@pytest.mark.parametrize("words", ["retired", "retired after 38 years of driving", "has retired from Arup"])
+def test_whoever_has_retired_has_no_work(words: str) -> None:
+    claims = implied(f"Uncle Reg {words}.", "event", words, "past", subject="Uncle Reg")
+    assert [(claim.subject, claim.predicate, claim.ended) for claim in claims] == [
+        ("Reg", "works at", True),
+        ("Reg", "works as", True),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "object", "ends"),
+    [
+        ("My girlfriend Noemi swims.", "Noemi", True),
+        ("My girlfriend is here.", "girlfriend", True),
+        ("My ex-wife Ana swims.", "Ana", False),
+        ("My ex-wife is here.", "wife", False),
+    ],
+)
+def test_a_partner_ends_that_somebody_is_single(text: str, object: str, ends: bool) -> None:
+    assert ("relationship" in kept(text, "partner", object).instead_of) is ends

@@ -1,0 +1,127 @@
+"""Which known values a claim takes the place of, where a predicate may have several values at once.
+
+Most such values stand beside each other. But a weight of now takes the place of one of before and not of a height, and
+an instruction about the language of answers only of another such. Nothing here reads or writes a store.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from longmind.consolidate.model import content_terms
+from longmind.text.analysis import STOP_WORDS, stem, words
+from longmind.text.vocabulary import LANGUAGE_NAMES
+
+APART = re.compile(
+    r"(?:(?:still|now|newly|recently|currently)\s+)*"
+    r"(?:single|divorced|separated|widow(?:ed|er)?|alone|on my own|on (?:his|her|their) own)(?:\s+(?:again|now))?",
+    re.IGNORECASE,
+)
+"""Being this means that there is no partner."""
+_AMOUNT = re.compile(r"(?P<number>\d[\d.,]*)\s*(?P<unit>[^\W\d_]+|[%°'\"′″]\s*[^\W\d_]?)")
+_SAME_UNITS = {
+    name: names[0]
+    for names in (
+        ("kg", "kgs", "kilo", "kilos", "kilogram", "kilograms"),
+        ("g", "gram", "grams"),
+        ("lb", "lbs", "pound", "pounds"),
+        ("st", "stone", "stones"),
+        ("m", "metre", "metres", "meter", "meters"),
+        ("cm", "centimetre", "centimetres", "centimeter", "centimeters"),
+        ("ft", "foot", "feet", "'", "′"),
+        ("in", "inch", "inches", '"', "″"),
+    )
+    for name in names
+}
+_FAR_OFF = 1.6
+"""How many times more than before a measure of the same thing is not."""
+_OF_ANY_MEASURE = frozenset(
+    "about around roughly almost nearly exactly just now down up weigh weight heavy tall high height body".split()
+)
+"""Words beside an amount that tell no more than its unit does."""
+_DATED = re.compile(r"\s*\((?P<time>[^()]*)\)$")
+_ANSWERING = re.compile(
+    r"\b(?:answers?|reply|replies|respond|responses|write|speak|talk|chat|explain|communicate|correspond|switch|stick|"
+    rf"use)\b.*?\b(?:{'|'.join(LANGUAGE_NAMES)})\b",
+    re.IGNORECASE,
+)
+_MANNERS = content_terms(
+    "answer answers reply replies respond response write speak talk chat explain communicate correspond switch stick "
+    "use please always only just now again instead everything all anything questions simple plain easy short brief "
+    "formal informal proper british american european brazilian swiss no not any more longer back over user "
+    + " ".join(LANGUAGE_NAMES)
+)
+"""What says of an instruction about a language no more than that."""
+
+
+def takes_place(subject: str, stated: str, predicate: str, known: str) -> bool:
+    """Whether what is stated of a subject takes the place of a value that is known under a predicate.
+
+    ``subject`` is whom both are about, whose name may be a part of an instruction: "answer ann in English".
+    """
+    match predicate:
+        case "measures":
+            return _is_of_the_same(_measure(stated), _measure(known))
+        case "instruction":
+            return _is_about_language(stated, subject) and _is_about_language(known, subject)
+        case "relationship":
+            return APART.fullmatch(known.strip()) is not None
+        case "plans":
+            return is_another_date(stated, known)
+        case _:
+            return True
+
+
+class _Measure(NamedTuple):
+    amount: float | None
+    unit: str
+    words: frozenset[str]
+    """The other words that tell what is measured."""
+
+
+def _is_of_the_same(new: _Measure | None, old: _Measure | None) -> bool:
+    """Whether two measures are of the same thing: their unit and words are, and none is far off the other.
+
+    "88 cm" and "178 cm" of one person are two measures, whatever else is said.
+    """
+    if new is None or old is None or (new.unit, new.words) != (old.unit, old.words):
+        return False
+    if not new.amount or not old.amount:
+        return True
+    return max(new.amount, old.amount) / min(new.amount, old.amount) < _FAR_OFF
+
+
+def _measure(value: str) -> _Measure | None:
+    """Return what a value measures; None without a unit, as it then stands by itself."""
+    match = _AMOUNT.search(value)
+    if match is None:
+        return None
+    unit = match["unit"].casefold().replace(" ", "")
+    rest = f"{value[: match.start()]} {value[match.end() :]}"
+    others = {stem(word) for word in words(re.sub(r"\d[\d.,]*", " ", rest)) if word not in STOP_WORDS}
+    number = match["number"].rstrip(".,").replace(",", ".")
+    amount = float(number) if number.count(".") <= 1 else None
+    return _Measure(amount, _SAME_UNITS.get(unit, unit), frozenset(others - _OF_ANY_MEASURE))
+
+
+def _is_about_language(instruction: str, subject: str) -> bool:
+    """Whether an instruction is about the language of answers, and nothing else."""
+    terms = content_terms(instruction) - content_terms(subject)
+    return _ANSWERING.search(instruction) is not None and terms <= _MANNERS
+
+
+def is_another_date(stated: str, known: str) -> bool:
+    """Whether a plan is a known one with another date: one says no more of what it is than the other."""
+    new, old = content_terms(_DATED.sub("", stated)), content_terms(_DATED.sub("", known))
+    when, before = _DATED.search(stated), _DATED.search(known)
+    other_date = when is not None and (before is None or before["time"] != when["time"])
+    return other_date and bool(new and old) and (new <= old or old <= new)
+
+
+def most_alike(stated: str, known: Sequence[str]) -> list[bool]:
+    """Return for each known plan whether it is the one that is meant: the same thing, or the only one like it."""
+    wanted = content_terms(_DATED.sub("", stated))
+    same = [content_terms(_DATED.sub("", value)) == wanted for value in known]
+    return same if any(same) else [len(known) == 1] * len(known)
