@@ -122,6 +122,54 @@ async def test_what_has_ended_answers_no_question_for_what_holds_now(url: str) -
         assert (await mem.ask("Where did Tim work?")).text == "Arup"
 
 
+async def test_what_has_ended_is_not_read_beside_another_turn_either(url: str) -> None:
+    clock = FakeClock(SAID)
+    async with Longmind.open(url, clock=clock, span_reader=FindsWords("Arup")) as longmind:
+        mem = longmind.agent("ask", user="tim")
+        stored = await mem.remember(
+            [{"role": "user", "content": "I work at Arup."}, {"role": "user", "content": "Work begins at eight."}],
+            session="monday",
+        )
+        evidence = Evidence(memory=stored[0].id, span=(10, 14))
+        learned = await mem.semantic.learn("tim", "works at", "Arup", valid_from=SAID, evidence=evidence)
+        clock.advance(60)
+        await mem.semantic.end(learned.fact, clock.now())
+        clock.advance(60)
+        assert not (await mem.ask("Where does Tim work?")).known
+
+
+async def test_a_question_about_somebody_close_is_not_about_who_asks(url: str) -> None:
+    clock = FakeClock(SAID)
+    async with Longmind.open(url, clock=clock, span_reader=FindsWords("nothing")) as longmind:
+        mem = longmind.agent("ask", user="tim")
+        for subject, predicate, value in (
+            ("tim", "lives in", "Lisbon"),
+            ("tim", "works as", "nurse"),
+            ("tim", "has sister", "Ana"),
+            ("tim", "has dog", "Rex"),
+            ("tim", "has girlfriend", "Noemi"),
+            ("tim's dad", "lives in", "Braga"),
+            ("Ana", "lives in", "Porto"),
+            ("Noemi", "works as", "baker"),
+            ("Reg", "works as", "driver"),
+        ):
+            await mem.semantic.learn(subject, predicate, value)
+        clock.advance(60)
+        answers = {
+            "Where do I live?": "Lisbon",
+            "Where does my dad live?": "Braga",
+            "Where does my sister live?": "Porto",
+            "Where does my little sister live?": "Porto",
+            "What does my partner do?": "baker",
+            "What does Uncle Reg do?": "driver",
+            "What is my dog called?": "Rex",
+            "Who is my sister?": "Ana",
+        }
+        assert {question: (await mem.ask(question)).text for question in answers} == answers
+        for question in ("Where does my brother live?", "What does my dad do?", "Where does my dog live?"):
+            assert not (await mem.ask(question)).known, question
+
+
 async def test_whether_something_holds_is_answered_by_facts_also_by_those_that_have_ended(url: str) -> None:
     clock = FakeClock(SAID)
     async with Longmind.open(url, clock=clock, span_reader=FindsWords()) as longmind:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
+from longmind.answering.asked_about import asked_about
 from longmind.answering.contrast import CONTRASTED, Contrasts, about_another, read_contrast
 from longmind.answering.facts import KnownFacts, ended_evidence, known_facts
 from longmind.answering.model_writer import write_answer
@@ -56,13 +57,15 @@ class Answerer:
         """Return the answer that stands in facts or in the words of memories."""
         form = read_question(question)
         asker = self.scoped.scope.user or USER
-        facts = await known_facts(self.semantic, question, form, asker)
+        subjects = await asked_about(self.semantic, question, form, asker)
+        facts = await known_facts(self.semantic, question, form, subjects)
         if facts is not None and not any(hit.memory.recorded_at > facts.learnt for hit in hits):
             return await self._from_facts(question, facts, min_confidence)  # nothing newer: no need to read
+        over = frozenset[str]()
         if facts is None:
-            over = await ended_evidence(self.semantic, question, form, asker)
+            over = await ended_evidence(self.semantic, question, subjects)
             hits = [hit for hit in hits if hit.memory.id not in over]
-        draft = await self.draft(question, hits)
+        draft = await self.draft(question, hits, over)
         if facts is not None and not _is_newer(draft, facts, min_confidence):
             return await self._from_facts(question, facts, min_confidence)
         method: AnswerMethod = "sentence" if isinstance(self.reader, SentenceReader) else "reader"
@@ -82,12 +85,15 @@ class Answerer:
             ),
         )
 
-    async def draft(self, question: str, hits: Sequence[Hit]) -> Draft | None:
-        """Return what the words of memories answer, with its confidence; None if there are no words at all."""
+    async def draft(self, question: str, hits: Sequence[Hit], over: Set[str] = frozenset()) -> Draft | None:
+        """Return what the words of memories answer, with its confidence; None if there are no words at all.
+
+        Turns ``over`` state what no longer holds, and are not read beside others.
+        """
         form = read_question(question)
         kept = [hit for hit in hits if hit.memory.kind != "concept" and is_evidence(hit.memory)]
         kept = kept[: MOST_LISTED if form.kind == "list" else MOST_READ]
-        passages = await passages_of(self.scoped.store, self.scoped.scope, kept)
+        passages = await passages_of(self.scoped.store, self.scoped.scope, kept, over)
         asker = (self.scoped.scope.user or USER).capitalize()
         asked = of_person(question, asker) if form.of_asker else question
         readings = await self.reader.read(asked, [passage.read for passage in passages])

@@ -7,14 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from longmind.answering.asked_about import MOST
 from longmind.errors import NotFound
 from longmind.systems.semantic import Fact, SemanticMemory
 from longmind.text.analysis import STOP_WORDS, stem, words
 from longmind.text.questions import QuestionForm, names_in
 
-MOST = 100
-"""The most facts about one subject that are looked at."""
-_PAST = re.compile(r"\b(?:did|was|were|had|used to|before|previously|formerly|former|ago|last)\b", re.IGNORECASE)
 _ASKED_WITH = {
     "lives in": ("where which", "live home based reside residence city town address country"),
     "born in": ("where which", "born birthplace birth"),
@@ -65,12 +63,14 @@ class KnownFacts:
         return max(fact.recorded_at for fact in self.facts)
 
 
-async def known_facts(semantic: SemanticMemory, question: str, form: QuestionForm, asker: str) -> KnownFacts | None:
-    """Return the facts that answer a question, current ones; None if there are none, or it asks for the past.
+async def known_facts(
+    semantic: SemanticMemory, question: str, form: QuestionForm, subjects: Sequence[str]
+) -> KnownFacts | None:
+    """Return the current facts that answer a question about some subjects (``asked_about``); None if there are none.
 
     Whether something holds is also answered by a fact of that which has ended: "Do I still use Jenkins?"
     """
-    for subject in _asked_about(question, form, asker):
+    for subject in subjects:
         try:
             summary = await semantic.about(subject, limit=MOST)
         except NotFound:
@@ -99,10 +99,10 @@ async def _whether(semantic: SemanticMemory, subject: str, asked: _Asked, fittin
     return KnownFacts("No", (instead,), instead.confidence)
 
 
-async def ended_evidence(semantic: SemanticMemory, question: str, form: QuestionForm, asker: str) -> frozenset[str]:
+async def ended_evidence(semantic: SemanticMemory, question: str, subjects: Sequence[str]) -> frozenset[str]:
     """Return the ids of memories that state what held once, and holds no more, of what a question asks for now."""
     over, holding = set[str](), set[str]()
-    for subject in _asked_about(question, form, asker):
+    for subject in subjects:
         asked = _Asked.of(question, subject)
         try:
             ended, summary = await semantic.ended(subject), await semantic.about(subject, limit=MOST)
@@ -113,13 +113,6 @@ async def ended_evidence(semantic: SemanticMemory, question: str, form: Question
                 if asked.fits(fact.predicate):
                     ids.update((fact.id, *(each.memory for each in fact.evidence)))
     return frozenset(over - holding)
-
-
-def _asked_about(question: str, form: QuestionForm, asker: str) -> list[str]:
-    """Return whom or what a question asks for something that holds now; none if it asks for anything else."""
-    if form.kind not in ("one", "list", "time", "count", "yes or no") or _PAST.search(question):
-        return []
-    return [*form.names, *([asker] if form.of_asker else [])]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -66,8 +66,13 @@ def spoken(memory: Memory) -> SpokenText:
     return SpokenText(memory, ASSISTANT if memory.source.role == "assistant" else (memory.user or USER).capitalize())
 
 
-async def passages_of(store: Store, scope: Scope, hits: Sequence[Hit]) -> list[Passage]:
-    """Return the passages of hits, with one turn before each and one after it, read in one query."""
+async def passages_of(
+    store: Store, scope: Scope, hits: Sequence[Hit], without: Set[str] = frozenset()
+) -> list[Passage]:
+    """Return the passages of hits, with one turn before each and one after it, read in one query.
+
+    The turns with the ids ``without`` stand beside none.
+    """
     view = await store.view(scope)
     beside: dict[str, list[str]] = {}
     for hit in hits:
@@ -75,7 +80,7 @@ async def passages_of(store: Store, scope: Scope, hits: Sequence[Hit]) -> list[P
         places = [] if row is None else [int(view.column(side)[row]) for side in ("before", "after")]
         beside[hit.memory.id] = [NONE_ID if place == NONE else view.ids[place] for place in places] or [NONE_ID] * 2
     known = {hit.memory.id: hit.memory for hit in hits}
-    wanted = {id for ids in beside.values() for id in ids if id != NONE_ID} - set(known)
+    wanted = {id for ids in beside.values() for id in ids if id != NONE_ID} - set(known) - without
     known |= {memory.id: memory for memory in (await store.get_all(scope, sorted(wanted)) if wanted else [])}
     passages = []
     for rank, hit in enumerate(hits):
