@@ -66,6 +66,15 @@ class Bert(nn.Module):
         return value
 
 
+def new_encoder(prepared: Path, drop: float, layers: int, start: Path | None) -> Bert:
+    """Return an encoder with the published weights, of six layers; with more of them, the start must have them all."""
+    if layers != 6 and start is None:
+        raise SystemExit(f"{layers} layers need weights to begin from: --start (training.deepen makes them).")
+    encoder = Bert(layers, drop)
+    encoder.load_state_dict(unpack(prepared / "trunk.npz.xz"), strict=layers == 6)
+    return encoder
+
+
 def hugging_face(weights: dict[str, np.ndarray], layers: Sequence[int] = range(6)) -> dict[str, Tensor]:
     """Return published weights under our names, of the chosen layers."""
 

@@ -70,7 +70,7 @@ def run(
         {"params": [p for p in trained if id(p) not in heads], "factor": 1.0},
         {"params": [p for p in trained if id(p) in heads], "factor": call.head_factor},
     ]
-    optimizer = torch.optim.AdamW(groups, lr=call.rate, weight_decay=0.01, betas=(0.9, 0.98))
+    optimizer = torch.optim.AdamW(groups, lr=call.rate, weight_decay=0.01, betas=(0.9, 0.98), fused=device == "cuda")
     step, began, curve = 0, time.time(), list[dict[str, Any]]()
     for number in range(call.epochs):
         model.train()

@@ -1,6 +1,6 @@
 """Training of the answer reader: where in a text the answer to a question stands, or that it stands there not.
 
-    python -m training.reader --prepared prepared --out OUT [--teacher-minutes 2.5] [--minutes 4] [--tiny]
+    python -m training.reader --prepared prepared --start start/answers12 --out OUT [--teacher-minutes 2.5] [--tiny]
 
 It reads a question beside a window of neighbouring turns. A third of the windows do not hold the answer: they are
 another part of the same conversation, or of another one; then the first token is the right place.
@@ -14,10 +14,8 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import sys
-import time
-from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -25,10 +23,11 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from longmind.models import rerank_pairs as pairs
-from training.bert import WIDTH, Bert, load_arrays, unpack
-from training.loop import begin
+from training import loop
+from training.bert import WIDTH, load_arrays, new_encoder
+from training.figures import area
 from training.mpnet import MPNET_WIDTH, new_trunk
-from training.texts import batch, lists_of, load_state, save
+from training.texts import lists_of, load_state, save
 
 WINDOW = 250
 """The most pieces that are read at once."""
@@ -131,30 +130,35 @@ class Answers:
         return body, len(left) - cut
 
 
-_SHARED: Answers | None = None
+class Windows:
+    """The windows that an epoch reads, made anew each time, on the device that trains."""
 
+    def __init__(self, answers: Answers, device: str) -> None:
+        self._answers, self._device = answers, device
 
-def _make(job: tuple[np.ndarray, int]) -> list[tuple[list[int], int, int, int]]:
-    assert _SHARED is not None
-    chance = np.random.default_rng(job[1])
-    return [_SHARED.window(int(question), chance) for question in job[0]]
+    def make(self, chosen: np.ndarray, size: int, chance: np.random.Generator) -> list[np.ndarray]:
+        """Make a window for each question, and return the batches in random order; those of one length share one."""
+        rows = [self._answers.window(int(question), chance) for question in chosen]
+        lengths = np.array([len(pieces) for pieces, *_ in rows])
+        ids = np.zeros((len(rows), WINDOW + -WINDOW % 8), np.int16)
+        for row, (pieces, *_) in zip(ids, rows, strict=True):
+            row[: len(pieces)] = pieces
+        table = np.stack((lengths, [row[1] for row in rows], [row[2] for row in rows], [row[3] for row in rows]))
+        self._lengths = lengths
+        self._ids = torch.from_numpy(ids).to(self._device)
+        self._table = torch.from_numpy(table).to(self._device)
+        order = np.argsort(lengths + chance.random(len(lengths)) * 8, kind="stable")
+        return [order[start : start + size] for start in chance.permutation(range(0, len(order), size))]
 
-
-def batches(
-    answers: Answers, chosen: np.ndarray, size: int, device: str, seed: int
-) -> Iterator[tuple[tuple[Tensor, Tensor, Tensor], Tensor]]:
-    """Yield batches of windows with the places of their answers, made ahead of the model in other processes."""
-    import multiprocessing
-    from concurrent.futures import ProcessPoolExecutor
-
-    global _SHARED
-    _SHARED = answers
-    jobs = [(chosen[start : start + size], seed + start) for start in range(0, len(chosen) - size + 1, size)]
-    workers = max(1, min(9, multiprocessing.cpu_count() - 1))
-    with ProcessPoolExecutor(workers, multiprocessing.get_context("fork")) as pool:
-        for rows in pool.map(_make, jobs, chunksize=4):
-            spans = torch.tensor([[first, last] for _, _, first, last in rows], device=device)
-            yield batch([(pieces, head) for pieces, head, _, _ in rows], device), spans
+    def batch(self, rows: np.ndarray) -> tuple[tuple[Tensor, Tensor, Tensor], Tensor]:
+        """Return the inputs of some windows, and where their answers begin and end."""
+        longest = int(self._lengths[rows].max())
+        longest += -longest % 8
+        index = torch.from_numpy(rows).to(self._device)
+        lengths, heads, *spans = self._table[:, index]
+        places = torch.arange(longest, device=self._device)[None]
+        segments = ((places >= heads[:, None]) & (places < lengths[:, None])).long()
+        return (self._ids[index, :longest].long(), segments, lengths), torch.stack(spans, 1)
 
 
 def loss_of(numbers: Tensor, spans: Tensor, taught: Tensor | None) -> Tensor:
@@ -170,104 +174,77 @@ def loss_of(numbers: Tensor, spans: Tensor, taught: Tensor | None) -> Tensor:
 
 
 def fit(
-    model: Reader,
-    answers: Answers,
-    minutes: float,
-    rate: float,
-    device: str,
-    call: argparse.Namespace,
-    teacher: Reader | None,
-) -> list[dict[str, float]]:
-    """Train until the time is over, measuring after each epoch; return how it went."""
+    model: Reader, answers: Answers, device: str, call: argparse.Namespace, teacher: Reader | None
+) -> tuple[Reader, list[dict[str, Any]]]:
+    """Train, beside a teacher if there is one; return the moving mean of the weights, and the curve."""
     held = answers.context_of % HELD_OUT == 5
-    chance = np.random.default_rng(4)
-    trained = [p for p in model.parameters() if p.requires_grad]
-    optimizer = torch.optim.AdamW(trained, lr=rate, weight_decay=0.01, betas=(0.9, 0.98))
-    began, step, progress, epoch = time.time(), 0, 0.0, 0
-    curve, losses = list[dict[str, float]](), list[Tensor]()
-    size = 4 if call.tiny else call.size
-    while progress < 1:
-        model.train()
-        order = chance.permutation(np.flatnonzero(~held))[: size * 3 if call.tiny else None]
-        for inputs, spans in batches(answers, order, size, device, 1000 * epoch + call.seed):
-            progress = (time.time() - began) / (60 * minutes)
-            if progress >= 1:
-                break
-            for entry in optimizer.param_groups:
-                entry["lr"] = (
-                    rate * min(1.0, progress / 0.06 + 0.01) * max(0.02, 0.5 * (1 + math.cos(math.pi * progress)))
-                )
-            with torch.autocast(device, dtype=torch.bfloat16, enabled=device == "cuda"):
-                numbers = model(*inputs)
-                taught = None
-                if teacher is not None:
-                    with torch.no_grad():
-                        taught = teacher(*inputs)
-            loss = loss_of(numbers, spans, taught)
-            optimizer.zero_grad(set_to_none=True)
-            loss.backward()
-            nn.utils.clip_grad_norm_(trained, 1.0)
-            optimizer.step()
-            losses.append(loss.detach())
-            step += 1
-            if step % 200 == 0 or call.tiny:
-                recent = torch.stack(losses[-200:]).mean().item()
-                curve.append({"step": step, "seconds": round(time.time() - began, 1), "loss": round(recent, 4)})
-                sys.stdout.write(f"step {step}, epoch {epoch}, {time.time() - began:.0f} s, loss {recent:.4f}\n")
-                sys.stdout.flush()
-        figures = measure(model, answers, np.flatnonzero(held)[: 8 if call.tiny else 2000], device)
-        curve.append({"step": step, **figures})
-        sys.stdout.write(f"epoch {epoch + 1}: {figures}\n")
-        sys.stdout.flush()
-        epoch += 1
-        if call.tiny:
-            break
-    return curve
+    chance, windows = np.random.default_rng(call.seed), Windows(answers, device)
+    chosen = np.flatnonzero(~held)[: call.size * 3 if call.tiny else None]
+
+    def loss(rows: np.ndarray) -> Tensor:
+        inputs, spans = windows.batch(rows)
+        taught = None
+        if teacher is not None:
+            with torch.no_grad():
+                taught = teacher(*inputs)
+        return loss_of(model(*inputs), spans, taught)
+
+    mean, curve = loop.run(
+        model,
+        device,
+        call.epochs * math.ceil(len(chosen) / call.size),
+        lambda: windows.make(chosen, call.size, chance),
+        loss,
+        lambda mean: measure(mean, answers, np.flatnonzero(held)[: 8 if call.tiny else None], device),
+        call,
+    )
+    assert isinstance(mean, Reader)
+    return mean, curve
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--prepared", type=Path, required=True)
-    parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--size", type=int, default=192)
-    parser.add_argument("--rate", type=float, default=2e-4)
-    parser.add_argument("--minutes", type=float, default=4.0)
+    loop.arguments(parser, epochs=8, size=192, rate=2e-4, minutes=4.0)
     parser.add_argument("--teacher-rate", type=float, default=6e-5)
     parser.add_argument("--teacher-minutes", type=float, default=2.5)
+    parser.add_argument("--teacher-epochs", type=int, default=4)
+    parser.add_argument("--layers", type=int, default=12)
     parser.add_argument("--start", type=Path, help="weights of a reader to go on from")
-    parser.add_argument("--seed", type=int, default=3)
-    parser.add_argument("--tiny", action="store_true")
     call = parser.parse_args()
-    device = begin(call.out, call.seed)
+    device = loop.begin(call.out, call.seed)
+    model = Reader(new_encoder(call.prepared, 0.1, call.layers, call.start), WIDTH)
     answers = Answers(call.prepared / "answers.npz.xz")
+    limits = {"rate": call.teacher_rate, "minutes": call.teacher_minutes, "epochs": call.teacher_epochs}
+    teaching = argparse.Namespace(**(vars(call) | limits))
     teacher = Reader(new_trunk(call.prepared), MPNET_WIDTH).to(device)
-    curve = {"teacher": fit(teacher, answers, call.teacher_minutes, call.teacher_rate, device, call, None)}
+    teacher, taught = fit(teacher, answers, device, teaching, None)
     teacher.eval()
-    model = Reader(Bert(6, 0.1), WIDTH)
-    model.bert.load_state_dict(unpack(call.prepared / "trunk.npz.xz"))
     if call.start is not None:
         model.load_state_dict(load_state(call.start), strict=False)
-    model.to(device)
-    curve["reader"] = fit(model, answers, call.minutes, call.rate, device, call, teacher)
-    save(model, call.out, "reader6")
-    (call.out / "reader_curve.json").write_text(json.dumps(curve))
+    model, learnt = fit(model.to(device), answers, device, call, teacher)
+    save(model, call.out, f"reader{call.layers}")
+    (call.out / "reader_curve.json").write_text(json.dumps({"teacher": taught, "reader": learnt}))
 
 
 @torch.no_grad()
-def measure(model: Reader, answers: Answers, chosen: np.ndarray, device: str) -> dict[str, float]:
-    """Return, on held-out contexts, how often span and absence of an answer are right."""
+def measure(model: nn.Module, answers: Answers, chosen: np.ndarray, device: str) -> dict[str, float]:
+    """Return, on held-out contexts, how often span and absence of an answer are right, and how well one is told."""
     model.eval()
-    exact = have = absent = lack = 0
-    for inputs, spans in batches(answers, chosen, min(64, len(chosen)), device, 9):
+    windows = Windows(answers, device)
+    right, there, sure = list[Tensor](), list[Tensor](), list[Tensor]()
+    for rows in windows.make(chosen, min(256, len(chosen)), np.random.default_rng(9)):
+        inputs, spans = windows.batch(rows)
         with torch.autocast(device, dtype=torch.bfloat16, enabled=device == "cuda"):
             numbers = model(*inputs)
-        best = numbers.argmax(1)
-        there = spans[:, 0] > 0
-        exact += int(((best == spans).all(1) & there).sum())
-        have += int(there.sum())
-        absent += int(((best[:, 0] == 0) & ~there).sum())
-        lack += int((~there).sum())
-    return {"exact": round(exact / max(have, 1), 4), "absent": round(absent / max(lack, 1), 4)}
+        right.append((numbers.argmax(1) == spans).all(1))
+        there.append(spans[:, 0] > 0)
+        sure.append((numbers[:, 1:].amax(1) - numbers[:, 0]).sum(1))
+    exact, answered, margin = (torch.cat(part).cpu().numpy() for part in (right, there, sure))
+    return {
+        "exact": round(float(exact[answered].mean()), 4),
+        "absent": round(float(exact[~answered].mean()), 4),
+        "auroc": round(area(margin, answered), 4),
+    }
 
 
 if __name__ == "__main__":

@@ -163,20 +163,6 @@ def first_of_list(scores: np.ndarray, made: Texts, kept: np.ndarray) -> float:
     return float(np.mean(best)) if best else 0.0
 
 
-def batch(rows: list[tuple[list[int], int]], device: str) -> tuple[Tensor, Tensor, Tensor]:
-    """Return pieces with the lengths of their first segments as padded tensors: pieces, segments, lengths."""
-    longest = max(len(ids) for ids, _ in rows)
-    longest += -longest % 8
-    ids = np.zeros((len(rows), longest), np.int64)
-    segments = np.zeros((len(rows), longest), np.int64)
-    lengths = np.zeros(len(rows), np.int64)
-    for row, (pieces, head) in enumerate(rows):
-        ids[row, : len(pieces)] = pieces
-        segments[row, head : len(pieces)] = 1
-        lengths[row] = len(pieces)
-    return tuple(torch.from_numpy(array).to(device, non_blocking=True) for array in (ids, segments, lengths))  # type: ignore[return-value]
-
-
 def save(model: nn.Module, out: Path, name: str) -> None:
     """Write weights in half precision, without the word vectors, in pieces of at most 14 MB."""
     state = {key: value.half().cpu().numpy() for key, value in model.state_dict().items() if "words" not in key}

@@ -13,6 +13,7 @@ from training.claims.thresholds import (
     NEVER,
     STEPS,
     Judged,
+    Limits,
     after_rules,
     calibrated,
     fit,
@@ -121,3 +122,14 @@ def test_what_rules_drop_does_no_harm() -> None:
     home, job = after_rules(judge(claims, ()), TURN)
     assert (home.learnt, home.harmful) == (True, True)
     assert (job.learnt, job.harmful) == (False, False), "Tom says so"
+
+
+def test_what_somebody_has_may_be_less_sure_and_what_is_one_at_a_time_too() -> None:
+    limits = Limits(keep=0.9, possessed=0.8, beside=0.4, change=0.7)
+    kept = {
+        (relation, status): limits.keeps(read(relation, status, (0, 3), 0.85)[0])
+        for relation in ("owns", "likes", "lives_in")
+        for status in ("current", "past")
+    }
+    assert [relation for relation in ("owns", "likes", "lives_in") if kept[relation, "current"]] == ["owns", "lives_in"]
+    assert all(kept[relation, "past"] for relation in ("owns", "likes", "lives_in"))

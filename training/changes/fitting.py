@@ -15,6 +15,7 @@ from torch.nn import functional
 from training import loop
 from training.changes.examples import Examples, batches
 from training.changes.model import ChangeReader
+from training.figures import area
 
 MEASURED = ("development", "development of claims", "judged development")
 EPOCH = {
@@ -58,13 +59,6 @@ def read(model: ChangeReader, examples: Examples, chosen: np.ndarray) -> tuple[n
         numbers[part], verdicts[part] = number.cpu().numpy(), told.cpu().numpy()
         right[part] = (places.argmax(1) == wanted.new).all(1).cpu().numpy()
     return numbers, verdicts, right
-
-
-def area(numbers: np.ndarray, wanted: np.ndarray) -> float:
-    """Return how likely a wanted example has a higher number than another one."""
-    ranks = np.argsort(np.argsort(numbers))
-    count = wanted.sum()
-    return float((ranks[wanted].sum() - count * (count - 1) / 2) / max(count * (~wanted).sum(), 1))
 
 
 def recalls(numbers: np.ndarray, wanted: np.ndarray) -> dict[str, float]:

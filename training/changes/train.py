@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from training.bert import WIDTH, Bert, unpack
+from training.bert import WIDTH, new_encoder
 from training.changes.examples import Examples
 from training.changes.fitting import EPOCH, figures, fit
 from training.changes.model import ChangeReader
@@ -31,6 +31,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments(parser, epochs=12, size=64, rate=2e-4, minutes=4.0, head_factor=5.0)
     parser.add_argument("--start", type=Path, help="weights of this reader, or of that of statements, to go on from")
+    parser.add_argument("--layers", type=int, default=6)
     parser.add_argument("--taught", type=Path, help="the folder with what teachers said")
     parser.add_argument("--mixed", type=float, default=0.5, help="how much teachers count beside a label")
     parser.add_argument("--drop", type=float, default=0.1)
@@ -44,8 +45,7 @@ def main() -> None:
         told = [np.load(path) for path in sorted(call.taught.glob("taught.*.npz"))]
         gone, verdicts = (np.mean([one[name] for one in told], 0, np.float32) for name in ("gone", "verdicts"))
         examples.teach(told[0]["numbers"], gone, verdicts, call.mixed)
-    encoder = Bert(6, call.drop)
-    encoder.load_state_dict(unpack(call.prepared / "trunk.npz.xz"))
+    encoder = new_encoder(call.prepared, call.drop, call.layers, call.start)
     model = ChangeReader(encoder, WIDTH)
     if call.start is not None:
         own = model.state_dict()
@@ -55,7 +55,7 @@ def main() -> None:
     mean, curve = fit(model, examples, parts, call)
     curve.append(figures(mean, examples))
     sys.stdout.write(f"{json.dumps(curve[-1])}\n")
-    save(mean, call.out, "changes6")
+    save(mean, call.out, f"changes{call.layers}")
     (call.out / "changes_curve.json").write_text(json.dumps(curve))
 
 

@@ -13,11 +13,13 @@ from typing import Any
 from longmind.models.statements import Span, StatedClaim
 
 DATA = Path(__file__).parent / "data"
-TEST = ("w05", "w11", "w15", "w18", "w63", "w67", "w71", "w75", "w95", "w105", "w111", "w117", "w123")
+TEST = ("w05", "w11", "w15", "w18", "w63", "w67", "w71", "w75", "w95", "w105", "w111", "w117", "w123", "w148", "w149")
 DEVELOPMENT = ("w07", "w14", "w79", "w83", "w87", "w92", "w108", "w121")
 """The writers that are measured on: never trained on, and those whose errors are read while training goes on."""
 FRIENDS = ("w105", "w111", "w117", "w123")
 """Those of ``TEST`` that are pairs of friends, who state much in one message."""
+EVERYDAY = ("w148", "w149")
+"""Those of ``TEST`` that write as people do every day, to an assistant and to each other, with no wit."""
 STATUSES = ("current", "past", "ended", "planned", "negated", "temporary", "hypothetical", "reported", "asked")
 RELATIONS = tuple(
     """name age birthday from lives_in contact language belief

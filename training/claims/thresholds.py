@@ -4,10 +4,11 @@
 
 Reads the turns of the development writers with the exported model. A logistic regression over the model's own beliefs,
 the relation and the status tells how likely a claim is right; relations and statuses that go wrong are held back by it.
-There are three thresholds, each the lowest confidence at which claims of what holds now do little harm, at which all
-that is kept is precise enough, and at which a claim may change what is known; judged on each writer by the regression
-of the others. A relation without a right claim is never read. ``training.export statements ... --extra
-calibration.json`` stores all of it with the model. Prints the figures of the development and the test writers.
+There are four thresholds, each the lowest confidence at which claims of what holds now do little harm, at which those
+of what somebody has and does add hardly any, at which all that is kept is precise enough, and at which a claim may
+change what is known; judged on each writer by the regression of the others. A relation without a right claim is never
+read. ``training.export statements ... --extra calibration.json`` stores all of it with the model. Prints the figures of
+the development and the test writers.
 
 A claim is right if it equals a label. Labels are one reading of many, so what equals none was read once more
 (``judged.jsonl``): without sight of labels or confidence, is this stated, and worth keeping? A tenth of those that
@@ -41,10 +42,12 @@ from longmind.models.small_models import load
 from longmind.models.statement_reader import TrainedStatementReader
 from longmind.models.statements import STATUSES, StatedClaim
 from longmind.models.statements import Turn as ReadTurn
-from training.claims.labels import DATA, DEVELOPMENT, FRIENDS, TEST, Label, Turn, overlap, read_turns, same
+from training.claims.labels import DATA, DEVELOPMENT, EVERYDAY, FRIENDS, TEST, Label, Turn, overlap, read_turns, same
 
 JUDGED = Path(__file__).with_name("judged.jsonl")
 SINGLE = frozenset(name for name, relation in RELATIONS.items() if not relation.many)
+POSSESSIONS = frozenset({"owns", "uses", "member_of", "hobby", "habit", "skill"})
+"""What somebody has, uses and does: read most reliably of what may have many values, so it may be less sure."""
 STEPS = tuple(n / 200 for n in range(60, 200))
 NEVER = 1.01
 SAID_AT = datetime(2026, 11, 2, 12, tzinfo=UTC)
@@ -161,10 +164,10 @@ def lowest(judged: Sequence[Judged], wanted: float) -> float:
     return NEVER
 
 
-def least_beside(judged: Sequence[Judged], keep: float, change: float, wanted: float) -> float:
+def least_beside(judged: Sequence[Judged], keep: float, possessed: float, change: float, wanted: float) -> float:
     """Return the lowest threshold for what does not hold now at which all that is kept is precise enough."""
     for step in (step for step in STEPS if step >= LEAST_JUDGED):
-        kept = [j.read_right for j in judged if Limits(keep, step, change).keeps(j.claim)]
+        kept = [j.read_right for j in judged if Limits(keep, possessed, step, change).keeps(j.claim)]
         if kept and sum(kept) / len(kept) >= wanted:
             return step
     return NEVER
@@ -270,6 +273,12 @@ def main() -> None:
     parser.add_argument(
         "--harm", type=float, default=0.013, help="share of turns of which something false may be learnt"
     )
+    parser.add_argument(
+        "--possessions",
+        type=float,
+        default=0.0005,
+        help="share of turns that may add to it of what somebody has and does",
+    )
     parser.add_argument("--precision", type=float, default=0.86, help="precision of all that is kept")
     parser.add_argument("--change", type=float, default=0.90, help="precision of what may change something")
     call = parser.parse_args()
@@ -290,18 +299,22 @@ def main() -> None:
     single = [j for j in current if j.claim.relation in SINGLE and j.claim.confidence >= change]
     harm = call.harm - sum(j.harmful for j in single) / turns
     keep = least_harm([j for j in current if j.claim.relation not in SINGLE], turns, harm)
-    limits = Limits(keep, least_beside(honest, keep, change, call.precision), change)
+    extra = [j for j in current if j.claim.relation in POSSESSIONS and j.claim.confidence < keep]
+    possessed = min(keep, least_harm(extra, turns, call.possessions))
+    limits = Limits(keep, possessed, least_beside(honest, keep, possessed, change, call.precision), change)
     calibration = fit([j for sample in samples for j in sample.judged], len(relations))
     never = frozenset(relations) - {j.claim.relation for j in honest if j.read_right}
     if call.out is not None:
         call.out.write_text(json.dumps(_table(relations, limits, never, calibration)))
     sys.stdout.write(
-        f"{turns / seconds:.0f} turns a second of CPU; what holds now is kept from {limits.keep}, all else from "
-        f"{limits.beside}, and changes something from {limits.change}; never read: {sorted(never)}\n"
+        f"{turns / seconds:.0f} turns a second of CPU; what holds now is kept from {limits.keep}, what somebody has "
+        f"and does from {limits.possessed}, all else from {limits.beside}, and changes something from "
+        f"{limits.change}; never read: {sorted(never)}\n"
     )
     whole = replace(joined(samples), judged=honest)
     tested = {writer: read(reader, writer, verdicts) for writer in TEST}
-    groups = {"test": TEST, "test, friends": FRIENDS, "test, others": tuple(w for w in TEST if w not in FRIENDS)}
+    others_of = tuple(writer for writer in TEST if writer not in FRIENDS)
+    groups = {"test": TEST, "test, friends": FRIENDS, "test, others": others_of, "test, everyday": EVERYDAY}
     joined_groups = {name: joined([tested[w] for w in group], calibration) for name, group in groups.items()}
     for name, sample in {"development": whole, **joined_groups}.items():
         for limit in SHOWN:
@@ -313,20 +326,25 @@ def main() -> None:
 
 
 class Limits(NamedTuple):
-    """How sure a claim must be: of what holds now, of all else, and to change something.
+    """How sure a claim must be: of what holds now, of what somebody has and does, of all else, and to change something.
 
     What has one value at a time is kept from where it may change something: a home that is only half believed would
     leave the old one standing, which does more harm.
     """
 
     keep: float
+    possessed: float
     beside: float
     change: float
 
     def keeps(self, claim: StatedClaim) -> bool:
-        if claim.status != "current":
-            return claim.confidence >= self.beside
-        return claim.confidence >= (self.change if claim.relation in SINGLE else self.keep)
+        return claim.confidence >= (self.of(claim.relation) if claim.status == "current" else self.beside)
+
+    def of(self, relation: str) -> float:
+        """Return how sure a claim of what holds now must be."""
+        if relation in SINGLE:
+            return self.change
+        return self.possessed if relation in POSSESSIONS else self.keep
 
 
 def _table(relations: Sequence[str], limits: Limits, never: frozenset[str], calibration: Calibration) -> dict[str, Any]:
@@ -335,7 +353,7 @@ def _table(relations: Sequence[str], limits: Limits, never: frozenset[str], cali
 
     return {
         "relations": list(relations),
-        "keep": [NEVER if name in never else limits.change if name in SINGLE else limits.keep for name in relations],
+        "keep": [NEVER if name in never else limits.of(name) for name in relations],
         "beside": by_relation(limits.beside),
         "change": by_relation(limits.change),
         "calibration.signs": calibration.signs.tolist(),

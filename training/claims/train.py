@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from training.bert import WIDTH, Bert, unpack
+from training.bert import WIDTH, new_encoder
 from training.claims.examples import Examples
 from training.claims.figures import figures, read
 from training.claims.fitting import fit
@@ -34,14 +34,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments(parser, epochs=8, size=64, rate=3e-4, minutes=4.0)
     parser.add_argument("--start", type=Path, help="weights of this reader, or of a reader of answers, to go on from")
+    parser.add_argument("--layers", type=int, default=6)
     parser.add_argument("--taught", type=Path, help="the folder with what teachers said")
     parser.add_argument("--mixed", type=float, default=0.35, help="how much teachers count beside a label")
     parser.add_argument("--drop", type=float, default=0.15)
     call = parser.parse_args()
     device = begin(call.out, call.seed)
     examples = Examples(call.prepared / "claims.npz.xz", device)
-    encoder = Bert(6, call.drop)
-    encoder.load_state_dict(unpack(call.prepared / "trunk.npz.xz"))
+    encoder = new_encoder(call.prepared, call.drop, call.layers, call.start)
     model = ClaimReader(encoder, WIDTH, len(examples.relations), len(examples.statuses))
     if call.start is not None:
         model.load_state_dict(load_state(call.start), strict=False)  # of a reader of answers, only the encoder
@@ -60,7 +60,7 @@ def main() -> None:
     for name, part in (("development", development), ("test", test)):
         curve.append({"part": name, **figures(read(model, examples, part), examples)})
         sys.stdout.write(f"{json.dumps(curve[-1])}\n")
-    save(model, call.out, "claims6")
+    save(model, call.out, f"claims{call.layers}")
     (call.out / "claims_curve.json").write_text(json.dumps(curve))
 
 

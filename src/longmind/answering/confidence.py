@@ -27,7 +27,7 @@ class Signs(NamedTuple):
     """Whether that could not be compared."""
 
 
-WEIGHTS = Signs(-1.589, 0.274, 0.55, -0.261, 0.275, -0.122)
+WEIGHTS = Signs(-1.365, 0.272, 0.556, -0.285, 0.293, -0.219)
 _MOST_READ, _MOST_CONTRAST = 12.0, 6.0
 """Beyond these a sign says no more."""
 _LEAST_CHANCE, _MOST_CHANCE = 0.05, 0.995

@@ -31,16 +31,29 @@ _NAMES = (
     "tenth",
     "eleventh",
     "twelfth",
+    "thirteenth",
+    "fourteenth",
+    "fifteenth",
 )
 FILES = {name: FILE.with_name(f"{name}.jsonl") for name in _NAMES}
-"""The dialogues that rules were made with, and sets that were written afterwards. Of ``twelfth`` none was read, of
-``tenth``, ``ninth`` and ``seventh`` those with wrong changes, of ``latest`` half, and all of the others; what was
-missed there shaped rules and later training turns."""
+"""The dialogues that rules were made with, and sets that were written afterwards. Of ``fifteenth`` and ``twelfth`` none
+was read, of ``tenth``, ``ninth`` and ``seventh`` those with wrong changes, of ``latest`` half, and all of the others;
+what was missed there shaped rules and later training turns."""
 _PREDICATES = {
-    name.replace("_", " "): {relation.predicate, *(other.predicate for other in ALSO.get(name, ()))}
+    name.replace("_", " "): {
+        relation.predicate,
+        *(predicate for predicate in relation.also if not predicate.startswith("has ")),
+        *(other.predicate for other in ALSO.get(name, ())),
+    }
     for name, relation in RELATIONS.items()
 }
 """The predicates that hold what a relation says, by the name of the relation."""
+_OF_THINGS = {
+    predicate
+    for name in ("property", "deadline", "located in", "part of", "made by")
+    for predicate in _PREDICATES[name]
+}
+"""The predicates of which the subject is a thing: "my rent is 850 euros" is about the rent, whoever pays it."""
 _HAVING = {"partner", "child", "parent", "sibling", "relative", "knows", "pet"}
 """The relations of which memory's predicate names the kind of what somebody has."""
 USER = "user"
@@ -125,7 +138,7 @@ async def play(longmind: Longmind, dialogue: Dialogue, *, reader: bool) -> Outco
 
 async def _holding(mem: AgentMemory, dialogue: Dialogue) -> tuple[str, ...]:
     facts = [fact for fact in (await mem.semantic.facts(limit=500)).items if _is_in(fact.predicate, dialogue.slot)]
-    own = [f for f in facts if not _named(dialogue) or _is_subject(dialogue.subject, f.subject)]
+    own = [f for f in facts if not _named(dialogue) or _is_subject(dialogue.subject, f.subject, f.predicate)]
     return tuple(f"{fact.predicate}: {fact.object}" for fact in own)
 
 
@@ -143,9 +156,11 @@ def _is_in(predicate: str, slot: Sequence[str]) -> bool:
     )
 
 
-def _is_subject(name: str, subject: str) -> bool:
-    """Whether a fact is about who is meant; "the user's flatmate" is not the user."""
-    return subject == name if name == USER else name.casefold() in subject.casefold()
+def _is_subject(name: str, subject: str, predicate: str) -> bool:
+    """Whether a fact is about who is meant; "the user's flatmate" is not the user, but a rent has its own name."""
+    if name == USER:
+        return subject == name or predicate in _OF_THINGS
+    return name.casefold() in subject.casefold()
 
 
 def _named(dialogue: Dialogue) -> bool:
