@@ -70,9 +70,10 @@ class Settings(Model):
     pool_size: Annotated[int, Field(ge=1, le=1000)] = 10
     """Connections to PostgreSQL."""
     connect_seconds: Annotated[float, Field(gt=0, le=3600)] = 4.0
-    """How long to wait for PostgreSQL: for the server to accept a connection, and for a free one of the pool."""
+    """How long to wait for a PostgreSQL that does not answer."""
     busy_seconds: Annotated[float, Field(ge=0, le=3600)] = 30.0
-    """How long to wait for another process that is writing to the same SQLite file."""
+    """How long to wait where others are busy: a process that writes to the same SQLite file, or, while PostgreSQL
+    answers, those who use all connections of the pool."""
 
     defaults: Mapping[str, Mapping[str, Any]] = Field(default_factory=dict)
     """Defaults for every agent, by memory system and setting; what an agent has configured itself wins. In the

@@ -57,7 +57,12 @@ async def _backend(url: str, clock: Clock, settings: Settings, create: bool) -> 
         from longmind.store.postgres import PostgresBackend
 
         return await PostgresBackend.open(
-            url, clock=clock, pool_size=settings.pool_size, timeout=settings.connect_seconds, create=create
+            url,
+            clock=clock,
+            pool_size=settings.pool_size,
+            timeout=settings.connect_seconds,
+            busy_timeout=settings.busy_seconds,
+            create=create,
         )
     if scheme and scheme != "sqlite":
         raise InvalidSetting(f"There is no store of the kind {scheme}.", hint=f"Give {_SCHEMES}.")

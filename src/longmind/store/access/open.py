@@ -12,7 +12,7 @@ def access_store(url: str, settings: Settings) -> AccessStore:
     if url.partition("://")[0].lower() in ("postgresql", "postgres"):
         from longmind.store.access.postgres import PostgresAccessStore
 
-        return PostgresAccessStore(url, timeout=settings.connect_seconds)
+        return PostgresAccessStore(url, timeout=settings.connect_seconds, busy_timeout=settings.busy_seconds)
     from longmind.store.access.sqlite import SqliteAccessStore
 
     if url in IN_MEMORY:

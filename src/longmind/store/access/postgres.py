@@ -23,8 +23,8 @@ _sql = {name: text.encode() for name, text in load("longmind.store.access", "pos
 class PostgresAccessStore:
     """Keys and audit in tables beside the memories. The role of the server may not change what was noted."""
 
-    def __init__(self, url: str, *, schema: str = "longmind", timeout: float = 5.0) -> None:
-        self._url, self._schema, self._timeout = url, schema, timeout
+    def __init__(self, url: str, *, schema: str = "longmind", timeout: float = 5.0, busy_timeout: float = 30.0) -> None:
+        self._url, self._schema, self._timeout, self._busy_timeout = url, schema, timeout, busy_timeout
         self._opening = asyncio.Lock()
         self._open: Database | None = None
 
@@ -124,7 +124,13 @@ class PostgresAccessStore:
     async def _database(self) -> Database:
         async with self._opening:
             if self._open is None:
-                self._open = await Database.open(self._url, schema=self._schema, pool_size=_POOL, timeout=self._timeout)
+                self._open = await Database.open(
+                    self._url,
+                    schema=self._schema,
+                    pool_size=_POOL,
+                    timeout=self._timeout,
+                    busy_timeout=self._busy_timeout,
+                )
             return self._open
 
 

@@ -45,13 +45,19 @@ class PostgresBackend:
         pool_size: int = 10,
         schema: str = "longmind",
         timeout: float = 5.0,
+        busy_timeout: float = 30.0,
         create: bool = True,
     ) -> PostgresBackend:
-        """Connect, and create or migrate the tables if necessary. ``timeout``: seconds to wait for a connection.
+        """Connect, and create or migrate the tables if necessary.
+
+        ``timeout``: seconds to wait for the server; ``busy_timeout``: seconds to wait for a free connection while the
+        server answers.
 
         Without ``create``, a database in which there is no store yet is ``NotFound``.
         """
-        database = await Database.open(url, schema=schema, pool_size=pool_size, timeout=timeout, create=create)
+        database = await Database.open(
+            url, schema=schema, pool_size=pool_size, timeout=timeout, busy_timeout=busy_timeout, create=create
+        )
         return cls(database, clock)
 
     async def apply(self, batch: Batch) -> Receipt:

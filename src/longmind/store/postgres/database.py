@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, TypeVar
@@ -42,22 +43,38 @@ costs a hundred, so ``jit`` is off."""
 class Database:
     """A pool of connections to one prepared database."""
 
-    def __init__(self, pool: psycopg_pool.AsyncConnectionPool[Connection], where: Place, installed: Installed) -> None:
+    def __init__(
+        self,
+        pool: psycopg_pool.AsyncConnectionPool[Connection],
+        where: Place,
+        installed: Installed,
+        conninfo: str,
+        busy_timeout: float,
+    ) -> None:
         self._pool = pool
+        self._conninfo = conninfo
+        self._busy_timeout = busy_timeout
         self._lost = False
         """Whether a connection broke and none has worked since: the server is being restarted, or gone."""
+        self._answered = time.monotonic()
+        """When the server last answered."""
+        self._asking = asyncio.Lock()
+        """Held while the server is asked whether it still answers, so that many who wait ask once."""
         self.where = where
         self.halfvec = installed.halfvec
         self.unrestricted = installed.unrestricted
         """Why this role sees every tenant; None if row-level security keeps it to the one of each transaction."""
 
     @classmethod
-    async def open(cls, url: str, *, schema: str, pool_size: int, timeout: float, create: bool = True) -> Database:
+    async def open(
+        cls, url: str, *, schema: str, pool_size: int, timeout: float, busy_timeout: float, create: bool = True
+    ) -> Database:
         """Prepare the database if necessary, and connect to it."""
         where = place(url)
         installed = await asyncio.to_thread(install, url, schema, where, timeout, create=create)
+        conninfo = _conninfo(url, installed, timeout)
         pool: psycopg_pool.AsyncConnectionPool[Connection] = psycopg_pool.AsyncConnectionPool(
-            _conninfo(url, installed, timeout),
+            conninfo,
             min_size=1,
             max_size=max(1, pool_size),
             open=False,
@@ -70,7 +87,7 @@ class Database:
             await pool.open(wait=True, timeout=timeout)
         except psycopg.Error as error:
             raise translate(error, where) from error
-        return cls(pool, where, installed)
+        return cls(pool, where, installed, conninfo, busy_timeout)
 
     async def close(self) -> None:
         await self._pool.close()
@@ -90,17 +107,42 @@ class Database:
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[Connection]:
-        """Borrow a connection. The pool replaces a broken one and rolls an open transaction back.
-
-        After one broke, it waits only half as long for another, so that a call whose connection breaks is told within
-        the time that was set for all of it.
-        """
-        connection = await self._pool.getconn(self._pool.timeout / 2 if self._lost else None)
+        """Borrow a connection. The pool replaces a broken one and rolls an open transaction back."""
+        connection = await self._borrow()
         try:
             yield connection
             self._lost = False
+            self._answered = time.monotonic()
         finally:
             await self._pool.putconn(connection)
+
+    async def _borrow(self) -> Connection:
+        """Wait for a free connection, up to ``busy_timeout`` while the server answers.
+
+        One that is gone is told within ``timeout`` of its last answer: two thirds pass until it is asked.
+        """
+        patience = self._pool.timeout / 3
+        deadline = time.monotonic() + self._busy_timeout
+        while True:
+            try:
+                return await self._pool.getconn(patience)
+            except psycopg_pool.PoolTimeout:
+                if self._lost or time.monotonic() >= deadline or not await self._answers(patience):
+                    raise
+
+    async def _answers(self, patience: float) -> bool:
+        """Return whether the server has answered lately, or answers now on a connection of its own."""
+        async with self._asking:
+            if time.monotonic() - self._answered < patience:
+                return True
+            try:
+                async with asyncio.timeout(patience):
+                    connection = await AsyncConnection.connect(self._conninfo, autocommit=True)
+            except (psycopg.Error, TimeoutError):
+                return False
+            await connection.close()
+            self._answered = time.monotonic()
+            return True
 
     async def attempt(self, work: Callable[[Connection], Awaitable[T]]) -> T:
         """Run repeatable work, with retries when the connection breaks or writers collide."""

@@ -254,12 +254,36 @@ async def test_when_nobody_can_be_asked_the_outcome_is_called_unknown(
 
 
 async def test_a_pool_that_is_used_up_says_so(store_url: str) -> None:
-    backend = await PostgresBackend.open(store_url, clock=SystemClock(), pool_size=1, timeout=2)
+    backend = await PostgresBackend.open(store_url, clock=SystemClock(), pool_size=1, timeout=2, busy_timeout=0)
     async with backend._database.connection():
         with pytest.raises(StoreUnavailable, match="no free connection"):
             await backend.head(SCOPE)
     assert (await backend.head(SCOPE)).seq == 0
     await backend.close()
+
+
+async def test_a_busy_pool_is_waited_for_while_the_server_answers(store_url: str) -> None:
+    backend = await PostgresBackend.open(store_url, clock=SystemClock(), pool_size=1, timeout=0.4)
+    async with backend._database.connection():
+        waiting = asyncio.gather(*(backend.head(SCOPE) for _ in range(3)))
+        await asyncio.sleep(1)
+        assert not waiting.done()
+    assert [head.seq for head in await waiting] == [0, 0, 0]
+    await backend.close()
+
+
+async def test_a_server_that_is_gone_is_not_waited_for(start_postgres: Any) -> None:
+    server = start_postgres()
+    backend = await PostgresBackend.open(server.url, clock=SystemClock(), pool_size=1, timeout=1, busy_timeout=600)
+    try:
+        async with backend._database.connection():  # taken, so that only a connection of its own tells
+            await asyncio.to_thread(server.kill)
+            backend._database._answered -= 60
+            async with asyncio.timeout(60):  # a watchdog
+                with pytest.raises(StoreUnavailable, match="no free connection"):
+                    await backend.head(SCOPE)
+    finally:
+        await backend.close()
 
 
 async def test_a_cancelled_call_leaves_the_pool_usable(store_url: str, batch: MakeBatch) -> None:
