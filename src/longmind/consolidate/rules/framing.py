@@ -27,6 +27,15 @@ _NOT_DONE = re.compile(
     re.IGNORECASE,
 )
 """What was nearly done, and was not: "I was going to cancel it"."""
+_TO_ME = re.compile(r"\band\s+(?:\w+\s+)?\w+\s+(?:me|us)\b", re.IGNORECASE)
+"""What somebody did, and did not say: "the doctor said it is over and put me on candesartan"."""
+_ASKED_FOR = re.compile(r"\b(?:asked|applied|begged|requested|petitioned)\b[^,.!?;:]*$", re.IGNORECASE)
+_REFUSED = re.compile(
+    r"^[^.!?]*[.!?]?[^.!?]*\b(?:refused|declined|denied|rejected|said\s+no|(?:was|were|got)\s+turned\s+down"
+    r"|turned\s+(?:it|me|us|that|them)\s+down)\b",
+    re.IGNORECASE,
+)
+"""What was asked for and refused: "I asked for an extension to 16 May, they said no"."""
 _SOURCE = re.compile(r"\baccording to\s+(?!me\b|us\b)", re.IGNORECASE)
 _DOUBTED = re.compile(
     r"\b(?:if|unless|wish|imagine|suppose|pretend|whether|would|could|should|might|maybe|perhaps|"
@@ -38,6 +47,12 @@ _SAID = re.compile(
     r"\b(?:said|says|saying|asked|asks|told|tells|claims?|claimed|thinks?|thought|heard|reads?)\b[^,;.]*$",
     re.IGNORECASE,
 )
+_EXPERTS = re.compile(
+    r"(?:doctors?|dr|gps?|surgeons?|nurses?|midwife|midwives|dentists?|physios?|physiotherapists?|vets?|specialists?"
+    r"|consultants?|\w+ologists?|paediatricians?|pediatricians?|psychiatrists?|pharmacists?)",
+    re.IGNORECASE,
+)
+"""Those whose word on somebody's health is what is known of it."""
 _OWN = re.compile(r"(?:i|we|i['’]?m|i['’]?ve|we['’]?re|we['’]?ve|i['’]?d|and|to|you)", re.IGNORECASE)
 """Whoever says it is the speaker, or is asked to say it: "I told you that I moved"."""
 
@@ -54,12 +69,17 @@ def framed(text: str, at: int) -> Status | None:
     if sentence is None:
         return None
     led = sentence.text[: at - sentence.start]
-    if _CONDITION.search(led) or _NOT_DONE.search(led):
+    refused = _ASKED_FOR.search(led) is not None and _REFUSED.search(text[at:]) is not None
+    if _CONDITION.search(led) or _NOT_DONE.search(led) or refused:
         return "hypothetical"
     if _SOURCE.search(led):
         return "reported"
     match = _SAYING.search(led)
-    return "reported" if match is not None and not _OWN.fullmatch(match["who"]) else None
+    if match is None or _TO_ME.search(led, match.start()):
+        return None
+    if _OWN.fullmatch(match["who"]) or _EXPERTS.fullmatch(match["who"]):
+        return None
+    return "reported"
 
 
 def doubted(before: str) -> Literal["hypothetical", "reported"] | None:

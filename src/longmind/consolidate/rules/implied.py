@@ -23,6 +23,11 @@ _RETIRED = re.compile(
     re.IGNORECASE,
 )
 """Whoever is, or did, this has no work any more."""
+_MEAT = re.compile(
+    r"(?:\w+\s+)?(?:meat|beef|pork|chicken|lamb|turkey|bacon|ham|steaks?|burgers?|sausages?)(?:\s+(?:again|now))?",
+    re.IGNORECASE,
+)
+"""Whoever eats this is no vegetarian."""
 _STATES_OF_WORK = frozenset(
     {("works_as", "current"), ("other", "current"), ("property", "current"), ("event", "past"), ("event", "current")}
 )
@@ -67,6 +72,9 @@ def implied_endings(
         yield endings("has partner", many=False, also=PARTNER_PREDICATES)
         for word in PARTNER_WORDS:
             yield endings("has", word)
+    elif status == "current" and claim.relation == "diet" and _MEAT.fullmatch(words):
+        yield endings("diet", "vegetarian", many=False)
+        yield endings("diet", "vegan", many=False)
     elif (claim.relation, status) in _STATES_OF_WORK and _RETIRED.fullmatch(words):
         yield endings("works at", many=False)
         if claim.relation != "works_as":  # which replaces what somebody worked as before

@@ -18,6 +18,7 @@ from longmind.consolidate.rules.relations import (
     QUANTITY,
     RELATIONS,
     RELATIONSHIP,
+    SCHEDULE,
     Relation,
     kin,
 )
@@ -37,6 +38,11 @@ _POINTS = re.compile(
 )
 """Words that name somebody only together with what was said before."""
 _SOMEBODY = re.compile(r"(?:he|she|him|her|his|hers|(?:he|she)['’]?s)", re.IGNORECASE)
+_CLAUSE = re.compile(
+    r"(?:i|we|you|he|she|they|it|there)(?:['’]\w+)?\s+(?!(?:and|or|both|all|two|three|four)\b)", re.IGNORECASE
+)
+"""How words begin that are no noun phrase but a part of a sentence: "we had to rename the app"."""
+_NOUN_PHRASE = re.compile(r".*\b(?P<last>(?:my|our|the|an?|his|her|their|this|these)\s+.+)", re.IGNORECASE | re.DOTALL)
 _ARTICLE = re.compile(r"^(?:an?|the)\s+", re.IGNORECASE)
 _KIN_BEFORE = re.compile(rf"\b(?P<kin>{FAMILY}|{PETS})(?:['’]?s name is|\s+is called|\s+named|,)?\s+$", re.IGNORECASE)
 KIN_ALONE = re.compile(
@@ -73,6 +79,14 @@ _CLAUSES = frozenset({"habit", "event", "instruction", "other"})
 _DIETS = re.compile(r"vegan|vegetarian|[a-z]+tarian|omnivore", re.IGNORECASE)
 _PHONE = re.compile(r"\+?\(?\d[\d\s()/.-]{4,}\d")
 _MAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+_DAY = re.compile(
+    r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?|mon|tues?|wed|thu|thurs?|fri|sat|sun|weekdays?|weekends?|daily|noon"
+)
+_HOUR = re.compile(r"\d{1,2}(?:[:.]\d\d)?(?:am|pm|h)?")
+_OF_SCHEDULES = frozenset(
+    """on at from to till until and every each the first second third fourth last other of month now always morning
+    mornings afternoon afternoons evening evenings night nights am pm a.m p.m o'clock""".split()
+)
 _RELATIONSHIP = re.compile(
     r"\b(?:single|married|divorced|engaged|separated|widow(?:ed|er)?|alone|on my own|together|dating|relationship|"
     r"split|broke|wed(?:ding)?|marriage|divorce|taken|seeing)\b",
@@ -116,8 +130,11 @@ def relative_named(words: str, before: str, speaker: str | None) -> str | None:
 
 
 def _named(text: str, span: Span, speaker: str | None) -> str | None:
-    """Return whom some words of a text name."""
+    """Return whom some words of a text name; of a part of a sentence it is what that ends with."""
     words = words_of(text, span)
+    if not _SPEAKERS.fullmatch(words) and _CLAUSE.match(words):
+        match = _NOUN_PHRASE.fullmatch(words)
+        return None if match is None else _named(text, (span[0] + match.start("last"), span[1]), speaker)
     return relative_named(words, text[: span[0]], speaker) or _name(words, speaker)
 
 
@@ -163,6 +180,8 @@ def _object_words(claim: StatedClaim, text: str) -> str:
 def relation_of(claim: StatedClaim, text: str) -> Relation | None:
     """Return how the relation of a claim is stored, which for relatives, animals and numbers the words decide."""
     words = _object_words(claim, text).strip()
+    if claim.relation == "property" and _is_schedule(words):
+        return SCHEDULE
     if claim.relation == "property" and re.search(r"\d", words):
         return QUANTITY
     if claim.relation == "diet" and _DIETS.fullmatch(words):
@@ -184,6 +203,17 @@ def relation_of(claim: StatedClaim, text: str) -> Relation | None:
     relation = kin(word, many=word not in SINGLE_KIN)
     former = _FORMER.search(text[: before.end("kin")])
     return relation if former is None else replace(relation, instead_of=())
+
+
+def _is_schedule(words: str) -> bool:
+    """Whether some words are the time of what takes place again and again: "every Tuesday at 10"."""
+    parts = re.findall(r"[^\s,&/–-]+", words.lower())
+    days = [_DAY.fullmatch(part) is not None for part in parts]
+    hours = [_HOUR.fullmatch(part) is not None for part in parts]
+    known = all(
+        part.strip(".") in _OF_SCHEDULES or day or hour for part, day, hour in zip(parts, days, hours, strict=True)
+    )
+    return known and (any(days) or ("at" in parts and any(hours)))
 
 
 def _kin_alone(claim: StatedClaim, before: str) -> Relation | None:

@@ -31,6 +31,13 @@ _MY = (
 )
 _HINT = re.compile(r"\b(?:I|I'm|I've|my|our|we|We|My|Our)\b|^[A-Z][a-z]+(?:ed|nt|ng|de|an|ought|ot|on|st)\b")
 
+_STATED_FIRST = re.compile(
+    r"(?P<stated>(?:(?:hi|hello|hey|so|ok|well)\b[,!]?\s+){0,2}(?:I|we|my|our)\b[^?]{3,250}?)\s*"
+    r"(?:,(?:\s+(?:so|and|but))?|;|\s[-–—]|\band\b|\bso\b)\s+"
+    r"(?:how|what|which|where|when|why|who|can|could|is|are|do|does|did|should|would|will|any|may)\b[^?]*",
+    re.IGNORECASE,
+)
+"""A statement before a question in one sentence: "my phone is a Nokia G22, how do I block a number?"."""
 _TITLE = r"(?:Mr|Mrs|Ms|Miss|Mx|Dr|Prof|Professor|Doctor)\.?"
 _KIN = re.compile(
     rf"\b{_MY}(?P<kin>{FAMILY}|{PETS})(?P<naming>'s name is|\s+is (?:called|named)|\s+(?:called|named)|"
@@ -65,6 +72,8 @@ _THEIR_VERBS = {"love": "likes", "like": "likes", "enjoy": "likes", "hate": "dis
 
 def personal(sentence: Sentence, speaker: str, said_at: datetime) -> Iterator[Claim | Refused]:
     """Yield what a sentence states about its speaker and those around."""
+    if sentence.asks and (match := _STATED_FIRST.match(sentence.text)) is not None:
+        sentence = Sentence(match["stated"], sentence.start, asks=False)
     text = sentence.text.replace("’", "'")
     if not _HINT.search(text):
         return

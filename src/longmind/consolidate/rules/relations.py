@@ -205,13 +205,16 @@ PERSONAL_DEADLINE = Relation("deadline of", past="past deadline")
 """A date by which somebody has to do something that is not named: there may be several."""
 QUANTITY = Relation("amounts to", many=False, past="amounted to", coming="will amount to", stay="amounts for now to")
 """A property that is a number: a thing has one value of it at a time, as of a limit, a price or a size."""
+SCHEDULE = Relation("takes place", many=False, past="took place", coming="will take place", stay="takes place for now")
+"""A property that is a day of the week or an hour: a thing that is done again and again has one time of it."""
 RELATIONSHIP = Relation("relationship", many=False, past="former relationship")
 """How somebody lives with somebody, in place of a name."""
 ALSO = {
     "diet": (DIET,),
     "contact": (PHONE, MAIL),
     "deadline": (PERSONAL_DEADLINE,),
-    "property": (QUANTITY,),
+    "property": (QUANTITY, SCHEDULE),
+    "event": (SCHEDULE,),
     "partner": (RELATIONSHIP,),
 }
 """Relations that are stored under another predicate where their object is of a certain kind."""

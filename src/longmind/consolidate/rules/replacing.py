@@ -41,6 +41,8 @@ _OF_ANY_MEASURE = frozenset(
     "about around roughly almost nearly exactly just now down up weigh weight heavy tall high height body".split()
 )
 """Words beside an amount that tell no more than its unit does."""
+_ANY_PLAN = content_terms("appointment meeting date visit call lesson class session exam booking reservation event it")
+"""Words for something planned that do not tell what it is."""
 _DATED = re.compile(r"\s*\((?P<time>[^()]*)\)$")
 _ANSWERING = re.compile(
     r"\b(?:answers?|reply|replies|respond|responses|write|speak|talk|chat|explain|communicate|correspond|switch|stick|"
@@ -56,20 +58,22 @@ _MANNERS = content_terms(
 """What says of an instruction about a language no more than that."""
 
 
-def takes_place(subject: str, stated: str, predicate: str, known: str) -> bool:
+def takes_place(subject: str, stated: str, predicate: str, known: str, sentence: str = "") -> bool:
     """Whether what is stated of a subject takes the place of a value that is known under a predicate.
 
     ``subject`` is whom both are about, whose name may be a part of an instruction: "answer ann in English".
+    ``sentence`` is the one that states it.
     """
     match predicate:
         case "measures":
             return _is_of_the_same(_measure(stated), _measure(known))
         case "instruction":
-            return _is_about_language(stated, subject) and _is_about_language(known, subject)
+            both = (stated, known)
+            return all(_is_about_language(each, subject) for each in both) or _have_other_amounts(stated, known)
         case "relationship":
             return APART.fullmatch(known.strip()) is not None
         case "plans":
-            return is_another_date(stated, known)
+            return is_another_date(stated, known, sentence)
         case _:
             return True
 
@@ -98,12 +102,26 @@ def _measure(value: str) -> _Measure | None:
     match = _AMOUNT.search(value)
     if match is None:
         return None
-    unit = match["unit"].casefold().replace(" ", "")
     rest = f"{value[: match.start()]} {value[match.end() :]}"
     others = {stem(word) for word in words(re.sub(r"\d[\d.,]*", " ", rest)) if word not in STOP_WORDS}
     number = match["number"].rstrip(".,").replace(",", ".")
     amount = float(number) if number.count(".") <= 1 else None
-    return _Measure(amount, _SAME_UNITS.get(unit, unit), frozenset(others - _OF_ANY_MEASURE))
+    return _Measure(amount, _unit(match["unit"]), frozenset(others - _OF_ANY_MEASURE))
+
+
+def _have_other_amounts(stated: str, known: str) -> bool:
+    """Whether two instructions name one amount each, of the same unit: "for 4 people"."""
+    new, old = _AMOUNT.findall(stated), _AMOUNT.findall(known)
+    if len(new) != 1 or len(old) != 1:
+        return False
+    (amount, unit), (before, unit_before) = new[0], old[0]
+    return amount != before and _unit(unit) == _unit(unit_before)
+
+
+def _unit(name: str) -> str:
+    """Return one name for a unit that has several."""
+    name = name.casefold().replace(" ", "")
+    return _SAME_UNITS.get(name, name)
 
 
 def _is_about_language(instruction: str, subject: str) -> bool:
@@ -112,12 +130,17 @@ def _is_about_language(instruction: str, subject: str) -> bool:
     return _ANSWERING.search(instruction) is not None and terms <= _MANNERS
 
 
-def is_another_date(stated: str, known: str) -> bool:
-    """Whether a plan is a known one with another date: one says no more of what it is than the other."""
+def is_another_date(stated: str, known: str, sentence: str = "") -> bool:
+    """Whether a plan is a known one with another date: one says no more of what it is than the other.
+
+    An "appointment" is also the one that its sentence names: "the dentist called, my appointment is moved".
+    """
     new, old = content_terms(_DATED.sub("", stated)), content_terms(_DATED.sub("", known))
     when, before = _DATED.search(stated), _DATED.search(known)
-    other_date = when is not None and (before is None or before["time"] != when["time"])
-    return other_date and bool(new and old) and (new <= old or old <= new)
+    if not new or not old or when is None or (before is not None and before["time"] == when["time"]):
+        return False
+    named = old - _ANY_PLAN
+    return new <= old or old <= new or (new <= _ANY_PLAN and bool(named) and named <= content_terms(sentence))
 
 
 def most_alike(stated: str, known: Sequence[str]) -> list[bool]:

@@ -75,6 +75,14 @@ _CREATURES = re.compile(
 _OWNED = re.compile(rf"\b{GOODS}$")
 _GOING = re.compile(r"(?:an?|the|my|our)\s")
 _DIETS = r"vegan|vegetarian|[a-z]+tarian|omnivore"
+_CONDITIONS = (
+    r"diabetic|asthmatic|epileptic|coeliac|celiac|an(?:a)?emic|dyslexic|autistic|bipolar|colou?r[- ]?blind|deaf|"
+    r"arthritic|h(?:a)?emophiliac"
+)
+_MACHINES = (
+    "phone mobile smartphone laptop computer pc tablet car van truck motorbike motorcycle scooter bike bicycle camera "
+    "printer router tv television oven stove fridge freezer dishwasher boiler guitar piano"
+).split()
 
 
 def thing(text: str) -> str | None:
@@ -105,6 +113,18 @@ def diet(text: str) -> str | None:
     """A way of eating."""
     word = re.sub(r"^an?\s+", "", text.strip(" .!")).split(" ")[0].lower()
     return word if re.fullmatch(_DIETS, word) else None
+
+
+def condition(text: str) -> str | None:
+    """An illness, as the word for whoever has it."""
+    match = re.match(rf"(?:{_CONDITIONS})\b", text, re.IGNORECASE)
+    return None if match is None else match.group().lower()
+
+
+def make(text: str) -> str | None:
+    """What make a thing is of: a name or a number tells it from "a mess"."""
+    phrase = phrases.thing(text)
+    return re.sub(r"^an?\s+", "", phrase) if phrase is not None and re.search(r"[A-Z\d]", phrase) else None
 
 
 def place(text: str) -> str | None:
@@ -183,6 +203,7 @@ WAYS: tuple[Way, ...] = (
     Way("worked as", "did", ("worked as",), job, 0.85, then=r"(?=an?\s)"),
     Way("diet", "be", ("a", "an"), diet, 0.85, many=False, quiet=True),
     Way("diet", "be", (), diet, 0.85, then=rf"(?=(?:{_DIETS})\b)", many=False, quiet=True),
+    Way("has condition", "be", (), condition, 0.85, then=rf"(?=(?:{_CONDITIONS})\b)", quiet=True),
     Way("works as", "be", ("a", "an"), job, 0.75, quiet=True),
     Way("works at", "do", ("work at", "work for"), phrases.name, 0.85, many=False, relates=True),
     Way("works at", "did", _NEW_JOB, phrases.name, 0.85, many=False, relates=True, quiet=True),
@@ -194,6 +215,7 @@ WAYS: tuple[Way, ...] = (
     Way("has", "do", ("have",), creature, 0.85, quiet=True),
     Way("has", "own", ("got",), creature, 0.85, quiet=True),
     Way("has", "do", ("own",), thing, 0.85, then=r"(?=an?\s)"),
+    Way("owns", "my", tuple(f"{machine} is" for machine in _MACHINES), make, 0.85, then=r"(?=an?\s)", quiet=True),
     Way("drives", "do", ("drive",), thing, 0.8, then=r"(?=an?\s)"),
     Way("plans to", "be", ("planning to", "going to", "gonna", "hoping to"), plan, 0.75, dated=True),
     Way("plans to", "do", ("plan to", "hope to", "intend to"), phrases.act, 0.75, dated=True),

@@ -64,6 +64,33 @@ def test_a_plan_takes_the_place_of_the_same_one_with_another_date(known: str, ex
     assert takes_place("ann", "dentist appointment (20 March 2026)", "plans", known) is expected
 
 
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("The dentist called, my appointment is moved.", True),
+        ("The vet called, my appointment is moved.", False),
+        ("My appointment is moved.", False),
+    ],
+)
+def test_an_appointment_is_the_one_that_its_sentence_names(sentence: str, expected: bool) -> None:
+    stated, known = "appointment (20 March 2026)", "dentist (10 March 2026)"
+    assert takes_place("ann", stated, "plans", known, sentence) is expected
+
+
+@pytest.mark.parametrize(
+    ("stated", "known", "expected"),
+    [
+        ("always recipes for 4 people", "calculate for 2 people", True),
+        ("give weights in 100 grams", "answer in 100 words", False),
+        ("at most 3 sentences", "at most 3 sentences", False),
+        ("always for 4 people", "keep it short", False),
+        ("for 4 people in 30 minutes", "for 2 people in 30 minutes", False),
+    ],
+)
+def test_an_instruction_with_one_amount_replaces_one_of_the_same_unit(stated: str, known: str, expected: bool) -> None:
+    assert takes_place("ann", stated, "instruction", known) is expected
+
+
 def test_a_plan_without_a_date_takes_no_place() -> None:
     assert not takes_place("ann", "dentist appointment", "plans", "dentist appointment (10 March 2026)")
 

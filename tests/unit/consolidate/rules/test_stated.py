@@ -212,10 +212,37 @@ def test_a_stay_without_a_date_is_no_home() -> None:
         ("Father Brown works at Arup.", "works_at", "Arup", "Father Brown", "Father Brown"),
         ("My sister Ana's husband works at Arup.", "works_at", "Arup", "Ana's husband", "Ana's husband"),
         ("The staging server is in Oslo.", "located_in", "Oslo", "staging server", "staging server"),
+        ("We had to rename the app to Tally.", "name", "Tally", "We had to rename the app", "app"),
+        ("I'm off to see my dad, he is at Arup.", "works_at", "Arup", "I'm off to see my dad", "ann's dad"),
+        ("We both use Slack.", "uses", "Slack", "We both", "ann"),
     ],
 )
 def test_whom_a_claim_is_about(text: str, relation: str, object: str, subject: str, expected: str) -> None:
     assert kept(text, relation, object, subject=subject).subject == expected
+
+
+@pytest.mark.parametrize(
+    ("words", "predicate"),
+    [
+        ("every Tuesday at 10", "takes place"),
+        ("Thursdays", "takes place"),
+        ("Mon, Wed and Fri", "takes place"),
+        ("at 9.30", "takes place"),
+        ("450 rupees", "amounts to"),
+        ("open on 2 Sundays", "amounts to"),
+        ("every week", "is"),
+    ],
+)
+def test_a_day_or_an_hour_is_when_something_takes_place(words: str, predicate: str) -> None:
+    assert kept(f"Our choir is {words}.", "property", words, subject="choir").predicate == predicate
+
+
+@pytest.mark.parametrize(("food", "ends"), [("meat", True), ("chicken again", True), ("tofu", False)])
+def test_whoever_eats_meat_is_no_vegetarian(food: str, ends: bool) -> None:
+    text = f"I eat {food}."
+    endings = list(implied_endings(stated(text, "diet", food), text, "ann", DAY))
+    over = [(claim.predicate, claim.object) for claim in endings if claim.predicate == "diet"]
+    assert over == ([("diet", "vegetarian"), ("diet", "vegan")] if ends else [])
 
 
 @pytest.mark.parametrize("subject", ["She", "It", "they"])
