@@ -59,6 +59,7 @@ TABLE = (
     KindInfo("episode", "recorded", "episodic", "What happened"),
     KindInfo("event", "recorded", "episodic", "What happened", on_request=True),
     KindInfo("fact", "derived", "semantic", "Knowledge", shareable=True),
+    KindInfo("claim", "derived", "consolidation", "Knowledge", on_request=True, leads_on=False, searched=False),
     KindInfo("concept", "derived", "semantic", "Knowledge"),
     KindInfo("trait", "derived", "persona", "About the user"),
     KindInfo("knowledge", "derived", "persona", "Knowledge", shareable=True),

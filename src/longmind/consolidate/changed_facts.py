@@ -13,10 +13,13 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 
 from longmind.consolidate.model import content_terms
-from longmind.consolidate.rules.extraction import ReadText
+from longmind.consolidate.predicates import declare_learnt
+from longmind.consolidate.rules.extraction import UNSURE, ReadText
 from longmind.consolidate.rules.framing import framed
 from longmind.consolidate.rules.naming import subject_of, value_of
 from longmind.consolidate.rules.relations import CHANGEABLE, CHECKED, DENIALS, LASTING
+from longmind.consolidate.unsure_claims import KIND as CLAIM
+from longmind.consolidate.unsure_claims import UnsureClaims, as_fact
 from longmind.consolidate.work import Work
 from longmind.errors import Conflict, Forbidden, InvalidInput
 from longmind.models.changes import SPEAKER, Change, ChangeReader, KnownFact
@@ -31,14 +34,16 @@ _MOST = 6
 """Facts that are read with one text."""
 _LIKELY = 0.5
 """How likely the reader of changes must hold that something is gone, for a claim to replace or end it."""
-_REPLACING = 0.6
-"""From which confidence on a claim states what has taken the place of something that is gone."""
+_STATED = 0.6
+"""From which confidence on the status of a claim counts."""
 _SUSPECTED = 0.1
 """From which confidence on a claim, too unsure to be learnt, speaks of a fact of its kind."""
 _HAVING = frozenset({"owns", "uses", "partner", "pet", "knows"})
 """The relations of what somebody has."""
 _MOST_OF_A_KIND = 3
 """Facts of one kind about somebody; where there are more, another value stands beside them."""
+_MOST_OF_ONE = 4
+"""Facts about somebody or something else that are read whenever it is mentioned; of whom more is known, none is."""
 _WORD = re.compile(r"\w[\w'’-]*")
 _POSSESSIVE = re.compile(r"['’]s$")
 _LONGEST_NAME = 3
@@ -54,6 +59,12 @@ class _Candidate:
     fact: Fact
     place: int
     """Where the text names the fact, or what may have taken its place."""
+    claim: Memory | None = None
+    """The record of the unsure claim that is no fact yet."""
+
+    @classmethod
+    def of(cls, record: Memory, place: int) -> _Candidate:
+        return cls(as_fact(record), place, record) if record.kind == CLAIM else cls(Fact.of(record), place)
 
 
 class _About:
@@ -65,33 +76,51 @@ class _About:
         self._whose = f"{said.speaker}'s "
         self._words = content_terms(f"{said.text} {said.previous or ''}")
 
+    def speaks(self, record: Memory) -> bool:
+        """Whether a fact is about whoever speaks."""
+        return self._speaker is not None and fold_name(str(record.body["subject_name"])) == self._speaker
+
+    def owns(self, record: Memory) -> bool:
+        """Whether a fact is about what belongs to whoever speaks: "our team"."""
+        return self._speaker is not None and str(record.body["subject_name"]).startswith(self._whose)
+
     def names(self, record: Memory) -> bool:
         """Whether a fact is about whoever speaks, or about somebody or something that is mentioned."""
         subject = str(record.body["subject_name"])
-        if self._speaker is not None and fold_name(subject) == self._speaker:
-            return True
-        return not self._words.isdisjoint(content_terms(subject.removeprefix(self._whose)))
+        return self.speaks(record) or not self._words.isdisjoint(content_terms(subject.removeprefix(self._whose)))
 
 
 @dataclass(slots=True)
 class ChangedFacts:
-    """The facts of one user that may stop to hold, and what the texts of new memories say of them."""
+    """The facts of one user that may stop to hold, and what the texts of new memories say of them.
+
+    What was read too unsurely for a fact is asked about as well: that something has taken its place makes it likely.
+    """
 
     work: Work
     semantic: SemanticMemory
     reader: ChangeReader
-    user: str | None
+    unsure: UnsureClaims
     _by_term: dict[str, set[str]] = field(default_factory=dict)
     """Ids of facts by the words of their values."""
     _by_predicate: dict[str, set[str]] = field(default_factory=dict)
     """Ids of facts by predicate."""
+    _by_subject: dict[str, set[str]] = field(default_factory=dict)
+    """Ids of facts by the words for whom or what they are about."""
     _texts: dict[str, list[ReadText]] = field(default_factory=dict)
     """What was read of each memory, by its id."""
     _ended: dict[str, str] = field(default_factory=dict)
-    """By the id of a fact that a claim has ended, the memory that stated the claim."""
+    """By the id of a fact or an unsure claim that is over, the memory that says so in plain words."""
 
-    async def load(self, texts: Iterable[tuple[Memory, ReadText]]) -> None:
-        """Load the facts about the speakers of some texts and about whom and what these name, and the latest ones."""
+    @property
+    def user(self) -> str | None:
+        return self.unsure.user
+
+    async def load(self, texts: Iterable[tuple[Memory, ReadText]], claims: Iterable[Memory]) -> None:
+        """Load the facts about the speakers of some texts and about whom and what these name, and the latest ones.
+
+        ``claims`` are the unsure ones of the user.
+        """
         draft, names = self.work.draft, set[str]()
         for memory, text in texts:
             self._texts.setdefault(memory.id, []).append(text)
@@ -105,21 +134,23 @@ class ChangedFacts:
         where = Filter(kinds=("fact",), states=("active",), users=users)
         latest = await self.work.store.scan(self.work.scope, where, descending=True, limit=_LATEST)
         ids = dict.fromkeys((*(link.source for link in links), *(fact.id for fact in latest.items)))
-        for record in await draft.get(self.work.scope, list(ids)):
+        for record in (*await draft.get(self.work.scope, list(ids)), *claims):
             self.add(record)
 
     def add(self, record: Memory) -> None:
-        """Take a fact into account, if it is one that may stop to hold."""
-        body = record.body
-        if record.kind != "fact" or record.user != self.user or not _is_of(body["predicate"], LASTING.keys()):
+        """Take a fact or an unsure claim into account, if it is of what may stop to hold."""
+        body, kinds = record.body, ("fact", CLAIM)
+        if record.kind not in kinds or record.user != self.user or not _is_of(body["predicate"], LASTING.keys()):
             return
         for term in content_terms(str(body["object"])):
             self._by_term.setdefault(term, set()).add(record.id)
         self._by_predicate.setdefault(body["predicate"], set()).add(record.id)
+        for term in content_terms(str(body["subject_name"])):
+            self._by_subject.setdefault(term, set()).add(record.id)
 
-    def add_ended(self, fact: Fact, memory: Memory) -> None:
-        """Take into account that a claim of a memory has ended a fact: something may have taken its place."""
-        self._ended[fact.id] = memory.id
+    def add_ended(self, ids: Iterable[str], memory: Memory) -> None:
+        """Take into account what a memory says is over in plain words: something may have taken its place."""
+        self._ended |= dict.fromkeys(ids, memory.id)
 
     async def any_goes_on(self, facts: Sequence[Fact], memory: Memory, place: int) -> bool:
         """Whether one of the facts goes on that a claim at a place of a memory would end: a second address, a joke.
@@ -161,24 +192,43 @@ class ChangedFacts:
         relations |= {change.relation for change in text.reading.changes}
         ranked: dict[str, tuple[float, Memory, int]] = {}
         for record in self._held({id for term in places for id in self._by_term.get(term, ())}, memory):
-            if _is_of(record.body["predicate"], relations) and about.names(record):
-                value = content_terms(str(record.body["object"]))
-                told = value & places.keys()
+            value = content_terms(str(record.body["object"]))
+            told = value & places.keys()
+            likely = _is_of(record.body["predicate"], relations)
+            if likely and (about.owns(record) or about.names(record)):
                 ranked[record.id] = len(told) / len(value), record, min(places[term] for term in told)
         for rank, (relation, place) in enumerate(_kinds(text)):
             for record in self._of_a_kind(relation, memory, about):
                 ranked.setdefault(record.id, (0.5 / (1 + rank), record, place))
-        order = sorted(ranked.values(), key=lambda each: (-each[0], each[1].id))
-        return [_Candidate(Fact.of(record), place) for _, record, place in order[:_MOST]]
+        for record in self._of_others(memory, about, places.keys()):
+            ranked.setdefault(record.id, (0.0, record, 0))
+        order = sorted(ranked.values(), key=lambda each: (each[1].kind != "fact", -each[0], each[1].id))
+        return [_Candidate.of(record, place) for _, record, place in order[:_MOST]]
 
     def _of_a_kind(self, relation: str, memory: Memory, about: _About) -> Iterator[Memory]:
         """Yield the facts of a relation about the speaker, and about whom or what a text mentions."""
         predicates = [predicate for predicate in self._by_predicate if _is_of(predicate, {relation})]
         by_subject: dict[str, list[Memory]] = {}
         for record in self._held({id for predicate in predicates for id in self._by_predicate[predicate]}, memory):
-            by_subject.setdefault(fold_name(record.body["subject_name"]), []).append(record)
+            if record.kind == "fact":
+                by_subject.setdefault(fold_name(record.body["subject_name"]), []).append(record)
         for records in by_subject.values():
             if len(records) <= _MOST_OF_A_KIND and about.names(records[0]):
+                yield from records
+
+    def _of_others(self, memory: Memory, about: _About, words: Set[str]) -> Iterator[Memory]:
+        """Yield the facts about somebody or something else that a text mentions by some words, if there are few.
+
+        What has changed of others is often told in passing: "Milo's new teacher at St Aidan's".
+        """
+        by_subject: dict[str, list[Memory]] = {}
+        for record in self._held({id for term in words for id in self._by_subject.get(term, ())}, memory):
+            subject = fold_name(record.body["subject_name"])
+            told_by_others = record.source.name is None or fold_name(record.source.name) != subject
+            if record.kind == "fact" and told_by_others and not about.speaks(record) and about.names(record):
+                by_subject.setdefault(subject, []).append(record)
+        for records in by_subject.values():
+            if len(records) <= _MOST_OF_ONE:
                 yield from records
 
     def _held(self, ids: Set[str], memory: Memory) -> Iterator[Memory]:
@@ -206,13 +256,18 @@ class ChangedFacts:
         if value is not None and not _is_other(value, fact):
             return  # what is said to be gone is named as what holds: nothing can be told from that
         try:
-            if not ended:
+            if candidate.claim is not None:
+                await self.unsure.drop(fact.id)
+            elif not ended:
                 await self.semantic.end(fact, memory.occurred_at, because_of=memory.id)
                 sentence = sentence_at(said.text, candidate.place)
                 quote = said.text if sentence is None else sentence.text
                 notes.why[fact.id] = (memory.id, f"ended, as read: {quote[:200]!r}")
             if value is None or new is None or self._states_one(memory, fact):
                 return
+            if candidate.claim is not None:
+                many, relates = candidate.claim.body["many"], candidate.claim.body["relates"]
+                await declare_learnt(self.work, self.semantic, fact.predicate, many=many, relates=relates)
             start, end = new
             learned = await self.semantic.learn(
                 fact.subject,
@@ -238,7 +293,9 @@ class ChangedFacts:
         return any(
             evidence["memory"] == memory.id
             for record in records
-            if record is not None and fold_name(record.body["subject_name"]) == fold_name(fact.subject)
+            if record is not None
+            and record.kind == "fact"
+            and fold_name(record.body["subject_name"]) == fold_name(fact.subject)
             for evidence in record.body.get("evidence", ())
         )
 
@@ -290,7 +347,7 @@ def _stated_instead(text: ReadText, fact: Fact) -> Span | None:
     """Return the words that a text states of the kind of a fact that is gone; they need less certainty than others."""
     said = text.said
     for claim in sorted(text.reading.claims, key=lambda claim: -claim.confidence):
-        if claim.status != "current" or claim.confidence < _REPLACING or not _is_of(fact.predicate, {claim.relation}):
+        if claim.status != "current" or claim.confidence < UNSURE or not _is_of(fact.predicate, {claim.relation}):
             continue
         value = value_of(said.text, claim.object, said.speaker)
         subject = subject_of(claim, said.text, said.speaker, None)
@@ -306,7 +363,7 @@ def _statuses_of_new(text: ReadText, fact: Fact, change: Change) -> set[Status]:
         claim.status
         for claim in text.reading.claims
         if change.new is not None
-        and claim.confidence >= _REPLACING
+        and claim.confidence >= _STATED
         and claim.object[0] < change.new[1]
         and change.new[0] < claim.object[1]
         and _is_of(fact.predicate, {claim.relation})

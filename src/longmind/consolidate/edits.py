@@ -3,7 +3,7 @@
 A message that was edited is read again. Facts that quote what it said before lose that evidence. A fact without any
 other evidence becomes stale, and so does what was derived from it. If the new wording says the same, nothing changes;
 if the fact is stated again later, it becomes active again. The link to the message stays, so that erasing the message
-still erases what came from it.
+still erases what came from it. An unsure claim of an edited message is dropped: the new wording is read anew.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from datetime import datetime
 from typing import Any
 
 from longmind.consolidate.rules.extraction import extract_memories
+from longmind.consolidate.unsure_claims import KIND as CLAIM
 from longmind.consolidate.work import Work
-from longmind.store.base import Update, Write
+from longmind.store.base import Delete, Update, Write
 from longmind.store.reads import all_links
 from longmind.systems.semantic import find_derived, fold_name, predicate_name, with_next_revision
 from longmind.types import Memory
@@ -48,11 +49,14 @@ async def withdraw_edited(work: Work) -> None:
     links = await all_links(work.draft, work.scope, ids, relation="derived_from", direction="in")
     derived_records = await work.draft.get(work.scope, list(dict.fromkeys(link.source for link in links)))
     facts = [fact for fact in derived_records if fact.kind == "fact" and fact.body.get("evidence")]
-    quoted = {evidence["memory"] for fact in facts for evidence in fact.body["evidence"]}
+    claims = [record for record in derived_records if record.kind == CLAIM]
+    quoted = {evidence["memory"] for record in (*facts, *claims) for evidence in record.body["evidence"]}
     edited = {m.id: edit for m in changed if m.id in quoted and (edit := await _edited(work, m)) is not None}
     weakened = {fact.id: fact for fact in facts if len(_remaining_evidence(fact, edited)) < len(fact.body["evidence"])}
     if weakened:
         await _withdraw_evidence(work, weakened, edited, derived_records)
+    unsure = [claim for claim in claims if any(evidence["memory"] in edited for evidence in claim.body["evidence"])]
+    await work.apply([Delete(claim.id, claim.version) for claim in unsure])
 
 
 def deleted_since_last_run(work: Work) -> frozenset[str]:

@@ -266,6 +266,11 @@ def content_terms(text: str) -> frozenset[str]:
     return frozenset(stem(word) for word in all_words if word not in STOP_WORDS) or frozenset(all_words)
 
 
+def is_meant(wanted: frozenset[str], known: frozenset[str]) -> bool:
+    """Whether some words mean a known value: one says no more than the other."""
+    return wanted <= known or (bool(known) and known <= wanted)
+
+
 def supported_points(points: Iterable[Point], texts: Sequence[str]) -> tuple[list[tuple[str, int]], Counter[str]]:
     """Return the sentences that rest on a text, each with its number, and the count of the others by reason."""
     supported: list[tuple[str, int]] = []

@@ -282,6 +282,24 @@ async def test_a_fact_is_about_whom_the_text_names(longmind: Longmind, script: S
     assert await holding(longmind) == set()
 
 
+async def test_a_fact_of_what_is_the_speakers_own_is_read_where_its_value_is_named(
+    longmind: Longmind, script: ScriptedReaders
+) -> None:
+    first = script.states("our team uses jenkins", "uses", "jenkins", subject="our team")
+    await say(longmind, first, script.ends("the last jenkins box is off, it is buildkite now", "jenkins", "buildkite"))
+    assert await holding(longmind) == {("uses", "buildkite")}
+
+
+@pytest.mark.parametrize(("confidence", "learnt"), [(0.45, True), (0.35, False)])
+async def test_what_is_unsure_takes_the_place_of_what_is_surely_gone(
+    longmind: Longmind, script: ScriptedReaders, confidence: float, learnt: bool
+) -> None:
+    first = script.states("tidal is what we use", "uses", "tidal")
+    then = script.states("tidal is history, deezer has it all", "uses", "deezer", confidence=confidence)
+    await say(longmind, first, script.ends(then, "tidal"))
+    assert await holding(longmind) == ({("uses", "deezer")} if learnt else set())
+
+
 async def test_what_may_change_is_read_though_nothing_names_it(longmind: Longmind, script: ScriptedReaders) -> None:
     first = script.states("lund is home", "lives_in", "lund")
     then = script.may_change("bins in kalmar go out on tuesdays, I learnt", "lives_in")

@@ -19,7 +19,7 @@ from longmind.consolidate.rules.implied import implied_endings
 from longmind.consolidate.rules.naming import named_person, relative_named, subject_of
 from longmind.consolidate.rules.personal import personal
 from longmind.consolidate.rules.plain_talk import states_nothing
-from longmind.consolidate.rules.relations import RELATIONS
+from longmind.consolidate.rules.relations import LASTING, RELATIONS
 from longmind.consolidate.rules.same_subject import other_name
 from longmind.consolidate.rules.stated import apply_claim
 from longmind.consolidate.rules.world_statements import world_statements
@@ -48,6 +48,8 @@ _REPLACING = 0.6
 """From which confidence on a claim is kept that names what has taken the place of something."""
 _IN_PLACE = 0.3
 """From which confidence on a claim is kept for the case that its text names the value that was known."""
+UNSURE = 0.4
+"""From which confidence on a claim that is too unsure for a fact is remembered as one."""
 _REPLACEABLE = frozenset(
     """lives_in works_as works_at works_in studies studied_at partner knows pet diet medication hobby uses member_of
     contact located_in""".split()
@@ -82,6 +84,8 @@ class ExtractedClaims:
     claims: list[Claim] = field(default_factory=list)
     refused: list[Refused] = field(default_factory=list)
     read: list[ReadText] = field(default_factory=list)
+    unsure: list[Claim] = field(default_factory=list)
+    """What was read of things that last, but is too unsure to be learnt by itself."""
 
 
 def origin(role: str, name: str | None) -> FactOrigin:
@@ -284,7 +288,21 @@ def merge_claims(patterns: ExtractedClaims, read: Sequence[tuple[StatedClaim, Cl
             sure = max(claim.confidence, *(other.confidence for other in agreeing)) if agreeing else 0.0
             claims = [replace(c, certain=True, confidence=sure, rest=None) if c in agreeing else c for c in claims]
     refused = [*patterns.refused, *(result for result in results if isinstance(result, Refused))]
-    return ExtractedClaims([*claims, *added], refused)
+    claims += added
+    unsure = [
+        result
+        for stated, result in read
+        if isinstance(result, Claim)
+        and _is_unsure(stated, result)
+        and not any(_same_words(result, claim) for claim in claims)
+    ]
+    return ExtractedClaims(claims, refused, unsure=unsure)
+
+
+def _is_unsure(stated: StatedClaim, claim: Claim) -> bool:
+    """Whether something that would hold now, and may be over one day, was read too unsurely for a fact."""
+    lasting = stated.status == "current" and stated.relation in LASTING
+    return lasting and not stated.kept and not claim.ended and claim.confidence >= UNSURE
 
 
 def _denies(stated: StatedClaim, refused: Refused) -> bool:
@@ -330,15 +348,15 @@ def _without_article(name: str) -> str:
 def _add(result: ExtractedClaims, extracted: ExtractedClaims, text: SpokenText) -> None:
     """Add the claims of a text to those of its memory, as far as there is room for them."""
     left = MAX_FACTS - len(result.claims)
-    start = text.start
-    result.claims += [
-        replace(
-            claim,
-            span=(claim.span[0] + start, claim.span[1] + start),
-            otherwise=other_name(claim.subject, text.text, text.speaker),
-        )
-        for claim in extracted.claims[:left]
-    ]
+    result.claims += [_placed(claim, text) for claim in extracted.claims[:left]]
+    result.unsure += [_placed(claim, text) for claim in extracted.unsure[: MAX_FACTS - len(result.unsure)]]
     result.refused += extracted.refused
     if len(extracted.claims) > left:
         result.refused.append(Refused("limit", text.text[:MAX_SENTENCE]))
+
+
+def _placed(claim: Claim, text: SpokenText) -> Claim:
+    """Return a claim of a text as one of its memory, with the other name that its subject may have."""
+    start, end = claim.span
+    otherwise = other_name(claim.subject, text.text, text.speaker)
+    return replace(claim, span=(start + text.start, end + text.start), otherwise=otherwise)

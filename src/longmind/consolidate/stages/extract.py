@@ -11,28 +11,29 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from longmind.consolidate.changed_facts import ChangedFacts
-from longmind.consolidate.model import content_terms
+from longmind.consolidate.model import content_terms, is_meant
 from longmind.consolidate.model_claims import ModelClaim, SourcedClaim, model_claims
+from longmind.consolidate.predicates import declare_learnt
 from longmind.consolidate.rules.claims import Claim
 from longmind.consolidate.rules.extraction import (
+    UNSURE,
     ReadText,
     extract_memories,
     is_source,
 )
 from longmind.consolidate.rules.relations import OF_A_PARTNER
 from longmind.consolidate.rules.replacing import most_alike, takes_place
+from longmind.consolidate.unsure_claims import UnsureClaims, together
 from longmind.consolidate.work import Work
 from longmind.errors import Conflict, Forbidden, InvalidInput
 from longmind.pacing import BATCH, batches
 from longmind.store.base import Update
 from longmind.store.reads import all_links
 from longmind.systems.semantic import (
-    COMMON_PREDICATES,
-    INVERSE_PREDICATES,
     Evidence,
     Fact,
     SemanticMemory,
@@ -43,6 +44,7 @@ from longmind.systems.semantic import (
     slot_key,
     value_identity,
 )
+from longmind.text.sentences import sentence_at
 from longmind.types import Filter, Memory
 
 _MAX_NAME = 200
@@ -61,24 +63,39 @@ class ExtractStage:
     name: str = "extract"
 
     async def propose(self, work: Work) -> None:
-        claims, read = await _rule_claims(work)
-        claims += await model_claims(work)
-        recorded = await _recorded_evidence(work, [memory.id for memory, _ in claims])
-        new = [(memory, claim) for memory, claim in claims if recorded.isdisjoint(_evidence_keys(memory, claim))]
+        said = await _said(work)
+        said.claims += await model_claims(work)
+        recorded = await _recorded_evidence(work, [memory.id for memory, _ in said.claims])
+        said.claims = [each for each in said.claims if recorded.isdisjoint(_evidence_keys(*each))]
         for user in work.users():
-            own = [(memory, claim) for memory, claim in new if memory.user == user]
-            texts = [(memory, text) for memory, text in read if memory.user == user]
-            if own or texts:
-                await _learn(work, user, own, texts)
+            own = said.of(user)
+            if own.claims or own.read:
+                await _learn(work, user, own)
 
 
-async def _rule_claims(work: Work) -> tuple[list[SourcedClaim], list[SourcedText]]:
-    """Return the claims that rules find in the new memories, and the texts that the reader read.
+@dataclass(slots=True)
+class _Said:
+    """What the new memories say: claims, claims too unsure for a fact, and the texts that the reader has read."""
+
+    claims: list[SourcedClaim] = field(default_factory=list)
+    unsure: list[SourcedClaim] = field(default_factory=list)
+    read: list[SourcedText] = field(default_factory=list)
+
+    def of(self, user: str | None) -> _Said:
+        """Return what one user's memories say."""
+        return _Said(
+            [each for each in self.claims if each[0].user == user],
+            [each for each in self.unsure if each[0].user == user],
+            [each for each in self.read if each[0].user == user],
+        )
+
+
+async def _said(work: Work) -> _Said:
+    """Return what rules and the reader find in the new memories.
 
     Reading runs in a thread, one batch after the other.
     """
-    claims: list[SourcedClaim] = []
-    read: list[SourcedText] = []
+    said = _Said()
     facts_from = work.settings.facts_from
     sources = [m for m in work.sources if m.id not in work.unanswered and is_source(m, facts_from)]
     reader = work.reader
@@ -88,9 +105,10 @@ async def _rule_claims(work: Work) -> tuple[list[SourcedClaim], list[SourcedText
         results = await asyncio.to_thread(extract_memories, batch, facts_from, reader, previous)
         for memory, extracted in zip(batch, results, strict=True):
             work.notes.rejected.update(refused.reason for refused in extracted.refused)
-            claims += [(memory, claim) for claim in extracted.claims]
-            read += [(memory, text) for text in extracted.read]
-    return claims, read
+            said.claims += [(memory, claim) for claim in extracted.claims]
+            said.unsure += [(memory, claim) for claim in extracted.unsure]
+            said.read += [(memory, text) for text in extracted.read]
+    return said
 
 
 async def _previous_texts(work: Work, sources: Sequence[Memory]) -> dict[str, str]:
@@ -141,24 +159,36 @@ def _evidence_keys(memory: Memory, claim: Claim) -> Iterator[EvidenceKey]:
 # -- learning ----------------------------------------------------------------------------------------------------------
 
 
-async def _learn(work: Work, user: str | None, claims: Sequence[SourcedClaim], texts: Sequence[SourcedText]) -> None:
+async def _learn(work: Work, user: str | None, said: _Said) -> None:
     """Learn what the memories of one user say, in the order of their time: its claims, then what they change."""
     semantic = SemanticMemory(work.scoped(user))
-    await _prefetch(work, claims)
-    changed = None
-    if work.changes is not None and texts:
-        changed = ChangedFacts(work, semantic, work.changes, user)
-        await changed.load(texts)
-    stated = defaultdict(list)
-    for memory, claim in claims:
-        stated[memory.id].append(claim)
-    read = {memory.id for memory, _ in texts}
+    await _prefetch(work, [*said.claims, *said.unsure])
+    unsure = changed = None
+    if said.read:
+        unsure = UnsureClaims(work, user)
+        known = await unsure.load()
+        if work.changes is not None:
+            changed = ChangedFacts(work, semantic, work.changes, unsure)
+            await changed.load(said.read, known)
+    stated, doubtful = _by_memory(said.claims), _by_memory(said.unsure)
+    read = {memory.id for memory, _ in said.read}
     told = [memory for memory in work.sources if memory.id in stated or memory.id in read]
-    declared: set[str] = set()
     for memory in sorted(told, key=lambda memory: memory.occurred_at):  # stable: those of one moment stay in order
-        await _learn_claims(work, semantic, memory, stated[memory.id], declared, changed)
+        await _learn_claims(work, semantic, memory, stated[memory.id], changed, unsure)
+        for claim in doubtful[memory.id]:
+            assert unsure is not None
+            await _weigh(work, semantic, memory, claim, changed, unsure)
         if changed is not None:
             await changed.apply(memory)
+        if unsure is not None:
+            await unsure.drop_ended()
+
+
+def _by_memory(claims: Iterable[SourcedClaim]) -> defaultdict[str, list[Claim]]:
+    by_memory: defaultdict[str, list[Claim]] = defaultdict(list)
+    for memory, claim in claims:
+        by_memory[memory.id].append(claim)
+    return by_memory
 
 
 async def _learn_claims(
@@ -166,23 +196,27 @@ async def _learn_claims(
     semantic: SemanticMemory,
     memory: Memory,
     claims: Sequence[Claim],
-    declared: set[str],
     changed: ChangedFacts | None,
+    unsure: UnsureClaims | None,
 ) -> None:
     """Learn the claims of a memory."""
     for said in claims:
         claim = await _about_known(work, memory.user, said)
         checked_by = None if isinstance(claim, ModelClaim) else changed
         if claim.ended:
-            for fact in await _end(work, semantic, memory, claim, checked_by):
-                if changed is not None:
-                    changed.add_ended(fact, memory)
+            ended = [fact.id for fact in await _end(work, semantic, memory, claim, checked_by)]
+            if unsure is not None and claim.certain:
+                ended += [record.id for record in await unsure.end(claim)]
+            if changed is not None:
+                changed.add_ended(ended, memory)
             continue
         try:
-            await _declare(work, semantic, claim, declared)
+            await declare_learnt(work, semantic, claim.predicate, many=claim.many, relates=claim.relates)
             start = await _start(semantic, memory, claim, checked_by)
             if start is None:
                 work.notes.rejected["unsure"] += 1
+                if unsure is not None and claim.rest is not None and claim.confidence >= UNSURE:
+                    await _weigh(work, semantic, memory, claim, changed, unsure)
                 continue
             learned = await semantic.learn(
                 claim.subject,
@@ -208,8 +242,56 @@ async def _learn_claims(
             work.notes.why[old.id] = (learned.fact.id, f"replaced by {learned.fact}")
         for id in learned.stale:
             work.notes.why[id] = (learned.fact.id, f"rested on what {learned.fact} replaced")
+        if unsure is not None:
+            await unsure.drop_alike(claim)
         if changed is not None and (record := work.draft.now[learned.fact.id]) is not None:
             changed.add(record)
+
+
+async def _weigh(
+    work: Work,
+    semantic: SemanticMemory,
+    memory: Memory,
+    said: Claim,
+    changed: ChangedFacts | None,
+    unsure: UnsureClaims,
+) -> None:
+    """Learn an unsure claim that was told before, or else keep it. What is known already says more than it does."""
+    claim = await _about_known(work, memory.user, said)
+    known = await semantic.know(claim.subject, claim.predicate, as_of=memory.occurred_at)
+    value = content_terms(claim.object)
+    if any(not claim.many or is_meant(value, content_terms(str(fact.object))) for fact in known):
+        return
+    before = unsure.told_before(memory, claim)
+    if before is None:
+        noted = await unsure.note(memory, claim)
+        if noted is not None and changed is not None:
+            changed.add(noted)
+        return
+    evidence = [Evidence(memory=memory.id, span=claim.span)]
+    is_same = is_meant(value, content_terms(before.body["object"]))
+    if is_same:
+        evidence = [*await unsure.evidence_of(before), *evidence]
+    try:
+        await declare_learnt(work, semantic, claim.predicate, many=claim.many, relates=claim.relates)
+        learned = await semantic.learn(
+            claim.subject,
+            claim.predicate,
+            claim.object,
+            valid_from=before.valid_from if is_same else memory.occurred_at,
+            confidence=min(together(before.body["confidence"], claim.confidence), memory.trust + 0.1),
+            evidence=evidence,
+            source=memory.source.model_copy(update={"span": None}),
+            importance=max(memory.importance, 0.5),
+        )
+    except (InvalidInput, Conflict, Forbidden) as error:
+        work.notes.rejected["invalid" if isinstance(error, InvalidInput) else "conflict"] += 1
+        return
+    await unsure.drop(before.id)
+    quote = memory.content[claim.span[0] : claim.span[1]]
+    work.notes.why.setdefault(learned.fact.id, (memory.id, f"told before, and again: {quote!r}"))
+    if changed is not None and (record := work.draft.now[learned.fact.id]) is not None:
+        changed.add(record)
 
 
 async def _about_known(work: Work, user: str | None, claim: Claim) -> Claim:
@@ -251,7 +333,7 @@ async def _start(
     known = await semantic.know(claim.subject, claim.predicate, as_of=memory.occurred_at)
     others = [fact for fact in known if fold_name(str(fact.object)) != fold_name(claim.object)]
     beside = [content_terms(value) for value in claim.beside]
-    still = any(value and _is_meant(value, content_terms(str(fact.object))) for fact in others for value in beside)
+    still = any(value and is_meant(value, content_terms(str(fact.object))) for fact in others for value in beside)
     sure = claim.certain if claim.rest is None else _names_one(claim.rest, claim.object, others)
     if (others or claim.rest is not None) and (not sure or still):
         return None
@@ -304,14 +386,9 @@ async def _known_as(
         fact.id: fact
         for predicate in dict.fromkeys(predicates)
         for fact in await semantic.know(claim.subject, predicate, as_of=at)
-        if _is_meant(wanted, content_terms(str(fact.object)))
+        if is_meant(wanted, content_terms(str(fact.object)))
     }
     return list(facts.values())
-
-
-def _is_meant(wanted: frozenset[str], known: frozenset[str]) -> bool:
-    """Whether the words of an ending mean a known value: one says no more than the other."""
-    return wanted <= known or (bool(known) and known <= wanted)
 
 
 async def _end_others(
@@ -323,24 +400,26 @@ async def _end_others(
         # that whoever has a partner is not single follows from the words alone, and the reader of changes misses it
         checked_by = None if predicate in OF_A_PARTNER else changed
         known = await semantic.know(claim.subject, predicate, as_of=memory.occurred_at)
-        for fact in _displaced(claim, predicate, known):
+        for fact in _displaced(claim, predicate, known, memory):
             # what it takes the place of held at least until it began, and at most until it was said
             over = at if fact.valid_from is None or fact.valid_from < at else memory.occurred_at
             if checked_by is None or not await checked_by.any_goes_on([fact], memory, claim.span[0]):
                 await _end_fact(work, semantic, fact, over, memory, claim)
 
 
-def _displaced(claim: Claim, predicate: str, known: Sequence[Fact]) -> list[Fact]:
-    """Return the known values under a predicate that a claim takes the place of.
+def _displaced(claim: Claim, predicate: str, known: Sequence[Fact], memory: Memory) -> list[Fact]:
+    """Return the known values under a predicate that a claim of a memory takes the place of.
 
     What its own text still holds for true stands beside it.
     """
     kept = [content_terms(value) for value in (claim.object, *claim.beside)]
+    sentence = sentence_at(memory.content, claim.span[0])
+    said = "" if sentence is None else sentence.text
     others = [
         fact
         for fact in known
-        if not any(_is_meant(value, content_terms(str(fact.object))) for value in kept)
-        and takes_place(claim.subject, claim.object, predicate, str(fact.object))
+        if not any(is_meant(value, content_terms(str(fact.object))) for value in kept)
+        and takes_place(claim.subject, claim.object, predicate, str(fact.object), said)
     ]
     if predicate != "plans":
         return others
@@ -366,17 +445,6 @@ async def _record_model(work: Work, id: str, claim: ModelClaim) -> None:
     assert fact is not None
     metadata = {**fact.metadata, "model": claim.model, "prompts": ", ".join(claim.prompts)}
     await work.apply([Update(id, {"metadata": metadata}, fact.version)])
-
-
-async def _declare(work: Work, semantic: SemanticMemory, claim: Claim, declared: set[str]) -> None:
-    """Declare what a predicate means before its first use, which would otherwise decide it."""
-    name = predicate_name(claim.predicate)
-    if name in declared or name in COMMON_PREDICATES or name in INVERSE_PREDICATES:
-        return
-    declared.add(name)
-    await work.draft.know_keys([predicate_key(name)])
-    if not work.draft.holders(predicate_key(name)):
-        await semantic.declare(name, many=claim.many, relates=claim.relates, learnt=True)
 
 
 async def _prefetch(work: Work, claims: Sequence[SourcedClaim]) -> None:
