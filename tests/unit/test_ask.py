@@ -122,6 +122,76 @@ async def test_what_has_ended_answers_no_question_for_what_holds_now(url: str) -
         assert (await mem.ask("Where did Tim work?")).text == "Arup"
 
 
+async def test_words_that_state_what_has_ended_answer_nothing_though_others_of_the_turn_hold(url: str) -> None:
+    clock = FakeClock(SAID)
+    async with Longmind.open(url, clock=clock, span_reader=FindsWords("92 kg")) as longmind:
+        mem = longmind.agent("ask", user="tim")
+        said = await mem.remember("Tim weighs 92 kg and lives in Porto.")
+        weight, home = Evidence(memory=said.id, span=(0, 16)), Evidence(memory=said.id, span=(21, 35))
+        learned = await mem.semantic.learn("Tim", "noted", "92 kg", valid_from=SAID, evidence=weight)
+        await mem.semantic.learn("Tim", "lives in", "Porto", valid_from=SAID, evidence=home)
+        clock.advance(60)
+        assert (await mem.ask("How much does Tim weigh?")).text == "92 kg"
+        await mem.semantic.end(learned.fact, clock.now())
+        clock.advance(60)
+        assert not (await mem.ask("How much does Tim weigh?", min_confidence=0)).known
+        assert (await mem.ask("How much did Tim weigh?")).text == "92 kg"
+        await mem.semantic.learn("Tim", "told of", "92 kg", valid_from=SAID, evidence=weight)
+        assert (await mem.ask("How much does Tim weigh?")).text == "92 kg"  # what holds as well may be read
+
+
+async def test_a_value_that_has_ended_is_no_answer_in_another_turn(url: str) -> None:
+    clock = FakeClock(SAID)
+    async with Longmind.open(url, clock=clock, span_reader=FindsWords("Ana")) as longmind:
+        mem = longmind.agent("ask", user="tim")
+        learned = await mem.semantic.learn("tim", "has girlfriend", "Ana", valid_from=SAID)
+        await mem.remember("It is over between Ana and me.")
+        assert (await mem.ask("Who is my girlfriend?")).text == "Ana"
+        clock.advance(60)
+        await mem.semantic.end(learned.fact, clock.now())
+        clock.advance(60)
+        assert not (await mem.ask("Who is my girlfriend?", min_confidence=0)).known
+
+
+async def test_what_held_before_is_answered_by_what_has_ended(url: str) -> None:
+    clock = FakeClock(SAID)
+    async with Longmind.open(url, clock=clock, span_reader=FindsWords()) as longmind:
+        mem = longmind.agent("ask", user="tim")
+        for place in ("Lund", "Kalmar", "Visby"):
+            await mem.semantic.learn("tim", "lives in", place, valid_from=clock.now())
+            clock.advance(60)
+        assert (await mem.ask("Where did I live before?")).text == "Kalmar"
+        assert (await mem.ask("Where did I used to live?")).text == "Kalmar"
+        assert (await mem.ask("Where do I live?")).text == "Visby"
+        assert not (await mem.ask("Where did I work before?")).known
+
+
+async def test_a_thing_of_who_asks_is_known_by_its_name(url: str) -> None:
+    async with Longmind.open(url, span_reader=FindsWords()) as longmind:
+        mem = longmind.agent("ask", user="tim")
+        await mem.semantic.learn("tim's team meeting", "takes place", "Thursday at 9")
+        await mem.semantic.learn("tim's rent", "amounts to", "830 euros")
+        await mem.semantic.learn("grant report", "deadline", "14 September")
+        assert (await mem.ask("When is our team meeting?")).text == "Thursday at 9"
+        assert (await mem.ask("How much is my rent?")).text == "830 euros"
+        assert (await mem.ask("When is the grant report due?")).text == "14 September"
+        assert not (await mem.ask("When is my rent due?")).known
+        assert not (await mem.ask("When is the annual report due?")).known
+
+
+async def test_that_something_has_ended_is_as_new_as_the_words_that_say_so(url: str) -> None:
+    clock = FakeClock(SAID)
+    async with Longmind.open(url, clock=clock, span_reader=FindsWords("left Arup")) as longmind:
+        mem = longmind.agent("ask", user="tim")
+        learned = await mem.semantic.learn("tim", "works at", "Arup", valid_from=SAID)
+        clock.advance(60)
+        left = await mem.remember("I left Arup a while ago.")
+        await mem.semantic.end(learned.fact, clock.now(), because_of=left.id)
+        clock.advance(60)
+        answer = await mem.ask("Do I still work at Arup?")
+        assert (answer.text, answer.method) == ("No", "fact")
+
+
 async def test_what_has_ended_is_not_read_beside_another_turn_either(url: str) -> None:
     clock = FakeClock(SAID)
     async with Longmind.open(url, clock=clock, span_reader=FindsWords("Arup")) as longmind:

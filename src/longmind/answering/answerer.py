@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
-from longmind.answering.asked_about import asked_about
+from longmind.answering.asked_about import asked_about, asks_for_former, asks_for_now
+from longmind.answering.candidates import find_candidates
 from longmind.answering.contrast import CONTRASTED, Contrasts, about_another, read_contrast
-from longmind.answering.facts import KnownFacts, ended_evidence, known_facts
+from longmind.answering.ended import Places, ended_places, states_ended
+from longmind.answering.facts import NOTHING_ENDED, Ended, KnownFacts, former_facts, known_facts, what_has_ended
 from longmind.answering.model_writer import write_answer
 from longmind.answering.passages import USER, Passage, is_evidence, passages_of
 from longmind.answering.people import of_person
@@ -58,15 +61,19 @@ class Answerer:
         form = read_question(question)
         asker = self.scoped.scope.user or USER
         subjects = await asked_about(self.semantic, question, form, asker)
+        if asks_for_former(question):
+            former = await former_facts(self.semantic, question, subjects)
+            if former is not None:
+                return await self._from_facts(question, former, min_confidence)
+            subjects = []
         facts = await known_facts(self.semantic, question, form, subjects)
-        if facts is not None and not any(hit.memory.recorded_at > facts.learnt for hit in hits):
+        learnt = None if facts is None else await self._learnt(facts)
+        if facts is not None and learnt is not None and not any(hit.memory.recorded_at > learnt for hit in hits):
             return await self._from_facts(question, facts, min_confidence)  # nothing newer: no need to read
-        over = frozenset[str]()
-        if facts is None:
-            over = await ended_evidence(self.semantic, question, subjects)
-            hits = [hit for hit in hits if hit.memory.id not in over]
-        draft = await self.draft(question, hits, over)
-        if facts is not None and not _is_newer(draft, facts, min_confidence):
+        ended = await what_has_ended(self.semantic, question, subjects) if facts is None else NOTHING_ENDED
+        hits = [hit for hit in hits if hit.memory.id not in ended.memories]
+        draft = await self.draft(question, hits, ended)
+        if facts is not None and learnt is not None and not _is_newer(draft, learnt, min_confidence):
             return await self._from_facts(question, facts, min_confidence)
         method: AnswerMethod = "sentence" if isinstance(self.reader, SentenceReader) else "reader"
         if draft is None:
@@ -85,20 +92,29 @@ class Answerer:
             ),
         )
 
-    async def draft(self, question: str, hits: Sequence[Hit], over: Set[str] = frozenset()) -> Draft | None:
+    async def draft(self, question: str, hits: Sequence[Hit], ended: Ended = NOTHING_ENDED) -> Draft | None:
         """Return what the words of memories answer, with its confidence; None if there are no words at all.
 
-        Turns ``over`` state what no longer holds, and are not read beside others.
+        Turns that state what has ended are not read beside others, and words that do answer nothing.
         """
         form = read_question(question)
         kept = [hit for hit in hits if hit.memory.kind != "concept" and is_evidence(hit.memory)]
         kept = kept[: MOST_LISTED if form.kind == "list" else MOST_READ]
-        passages = await passages_of(self.scoped.store, self.scoped.scope, kept, over)
+        passages = await passages_of(self.scoped.store, self.scoped.scope, kept, ended.memories)
         asker = (self.scoped.scope.user or USER).capitalize()
         asked = of_person(question, asker) if form.of_asker else question
         readings = await self.reader.read(asked, [passage.read for passage in passages])
+        over: Places = {}
+        if asks_for_now(question, form):
+            read = {text.memory.id: text.memory for passage in passages for text in passage.texts}
+            over = await ended_places(self.scoped.store, self.scoped.scope, read, self.scoped.now())
         contrasts = await self._contrasts(asked, about_another(asked, form, passages, asker), passages)
-        return draft_answer(question, form, passages, readings, asker, contrasts)
+        candidates = [
+            candidate
+            for candidate in find_candidates(question, form, passages, readings, asker)
+            if not ended.is_meant(candidate.words) and not states_ended(candidate, over)
+        ]
+        return draft_answer(question, form, candidates, contrasts)
 
     async def _contrasts(self, question: str, other: str | None, passages: Sequence[Passage]) -> Contrasts | None:
         """Compare the memories with a question about somebody else; None if there is none, or no reranker."""
@@ -109,6 +125,14 @@ class Answerer:
         store, scope = self.scoped.store, self.scoped.scope
         texts = await texts_in_context(store, scope, await store.view(scope), ids, memories)
         return await read_contrast(self.reranker, question, other, [texts[id] for id in ids])
+
+    async def _learnt(self, known: KnownFacts) -> datetime:
+        """Return when the newest of some facts was learnt, or that it has ended."""
+        store, scope, now = self.scoped.store, self.scoped.scope, self.scoped.now()
+        over = [fact.id for fact in known.facts if fact.valid_to is not None and fact.valid_to <= now]
+        links = await store.all_links(scope, over, relation=ENDED_BY) if over else []
+        memories = await store.get_all(scope, [link.target for link in links]) if links else []
+        return max((known.learnt, *(memory.recorded_at for memory in memories)))
 
     async def _from_facts(self, question: str, known: KnownFacts, min_confidence: float) -> Answer:
         """Return what facts say, with the words they were drawn from; the fact itself where these are gone."""
@@ -144,11 +168,11 @@ class Answerer:
         )
 
 
-def _is_newer(draft: Draft | None, known: KnownFacts, min_confidence: float) -> bool:
+def _is_newer(draft: Draft | None, learnt: datetime, min_confidence: float) -> bool:
     """Return whether words that answer the question were said after the facts were learnt."""
     if draft is None or draft.confidence < min_confidence or not draft.items:
         return False
-    return min(candidate.source.memory.recorded_at for _, candidate in draft.items) > known.learnt
+    return min(candidate.source.memory.recorded_at for _, candidate in draft.items) > learnt
 
 
 def _citation(memory: Memory, start: int, end: int, supports: str) -> Citation:

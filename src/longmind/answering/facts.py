@@ -45,6 +45,9 @@ _ASKED_WITH = {
     "partner": ("who what", "partner wife husband spouse married girlfriend boyfriend"),
     "pet": ("what which who", "pet dog cat animal"),
     "located in": ("where which", "located located where"),
+    "takes place": ("when what", "when time day"),
+    "deadline": ("when what", "when due deadline"),
+    "amounts to": ("how what", "much many cost price"),
 }
 """For predicates whose own words a question seldom has: the question words, and what is asked for."""
 
@@ -86,6 +89,20 @@ async def known_facts(
     return None
 
 
+async def former_facts(semantic: SemanticMemory, question: str, subjects: Sequence[str]) -> KnownFacts | None:
+    """Return the latest fact that has ended of what a question asks for; None if there is none."""
+    for subject in subjects:
+        asked = _Asked.of(question, subject)
+        try:
+            ended = await semantic.ended(subject)
+        except NotFound:
+            continue
+        latest = next((fact for fact in ended if asked.fits(fact.predicate)), None)
+        if latest is not None:
+            return KnownFacts(str(latest.object), (latest,), latest.confidence)
+    return None
+
+
 async def _whether(semantic: SemanticMemory, subject: str, asked: _Asked, fitting: Sequence[Fact]) -> KnownFacts | None:
     """Return whether what a question names holds; None if no fact, current or ended, tells it."""
     named = next((fact for fact in fitting if asked.names(fact)), None)
@@ -99,20 +116,39 @@ async def _whether(semantic: SemanticMemory, subject: str, asked: _Asked, fittin
     return KnownFacts("No", (instead,), instead.confidence)
 
 
-async def ended_evidence(semantic: SemanticMemory, question: str, subjects: Sequence[str]) -> frozenset[str]:
-    """Return the ids of memories that state what held once, and holds no more, of what a question asks for now."""
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """What held once, and holds no more, of what a question asks for now."""
+
+    memories: frozenset[str] = frozenset()
+    """The ids of the memories that state it, and nothing of the kind that holds."""
+    values: frozenset[frozenset[str]] = frozenset()
+    """The stems of its values."""
+
+    def is_meant(self, text: str) -> bool:
+        """Whether some words are such a value."""
+        return _content(text) in self.values
+
+
+NOTHING_ENDED = Ended()
+
+
+async def what_has_ended(semantic: SemanticMemory, question: str, subjects: Sequence[str]) -> Ended:
+    """Return what has ended of what a question asks for about some subjects."""
     over, holding = set[str](), set[str]()
+    gone, values = set[frozenset[str]](), set[frozenset[str]]()
     for subject in subjects:
         asked = _Asked.of(question, subject)
         try:
             ended, summary = await semantic.ended(subject), await semantic.about(subject, limit=MOST)
         except NotFound:
             continue
-        for facts, ids in ((ended, over), (summary.facts, holding)):
+        for facts, ids, contents in ((ended, over, gone), (summary.facts, holding, values)):
             for fact in facts:
                 if asked.fits(fact.predicate):
                     ids.update((fact.id, *(each.memory for each in fact.evidence)))
-    return frozenset(over - holding)
+                    contents.add(_content(str(fact.object)))
+    return Ended(frozenset(over - holding), frozenset(gone - values))
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from longmind.answering.candidates import Candidate, find_candidates
+from longmind.answering.candidates import Candidate
 from longmind.answering.composing import compose
 from longmind.answering.confidence import Signs, confidence_of, signs_of
 from longmind.answering.contrast import Contrasts
-from longmind.answering.passages import Passage
-from longmind.models.span_reader import Reading
 from longmind.text.questions import QuestionForm
 
 
@@ -29,18 +27,12 @@ class Draft:
 
 
 def draft_answer(
-    question: str,
-    form: QuestionForm,
-    passages: Sequence[Passage],
-    readings: Sequence[Reading],
-    asker: str | None = None,
-    contrasts: Contrasts | None = None,
+    question: str, form: QuestionForm, candidates: Sequence[Candidate], contrasts: Contrasts | None = None
 ) -> Draft | None:
-    """Return the best answer that was read; None if there are no words at all.
+    """Return the best answer of the words that were read, the best first; None if there are none.
 
     ``contrasts`` compares the same question about somebody else. It changes nothing but the confidence.
     """
-    candidates = find_candidates(question, form, passages, readings, asker)
     if not candidates:
         return None
     text, items = compose(question, form, candidates)

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from longmind.answering.candidates import find_candidates
 from longmind.answering.contrast import CONTRASTED, about_another, read_contrast
 from longmind.answering.passages import ASSISTANT, Passage, SpokenText
 from longmind.answering.reading import draft_answer
@@ -83,7 +84,9 @@ async def test_an_answer_that_fits_somebody_else_better_is_less_sure() -> None:
         words = [ReadSpan(0, len(TEXTS[1].text) - 4, len(TEXTS[1].text) - 1, 8.0)]
         readings = [Reading((), 0.0), Reading(tuple(words), 0.0)]
         contrasts = await read_contrast(OwnerReranker(), question, other, TEXTS)
-        draft = draft_answer(question, read_question(question), TALK, readings, None, contrasts)
+        form = read_question(question)
+        candidates = find_candidates(question, form, TALK, readings, None)
+        draft = draft_answer(question, form, candidates, contrasts)
         assert draft is not None
         assert draft.text == "Rex"
         assert not draft.signs.uncontrasted

@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 
+from longmind.answering.candidates import find_candidates
 from longmind.answering.passages import Passage, SpokenText, is_evidence
 from longmind.answering.reading import Draft, draft_answer
 from longmind.models.span_reader import Reading, ReadSpan
@@ -33,7 +34,9 @@ def answer(question: str, *read: tuple[str, str, str, float]) -> Draft:
         start = len(spoken.prefix) + text.index(words)
         passages.append(Passage((spoken,), 0, number - 1, 0.5))
         readings.append(Reading((ReadSpan(0, start, start + len(words), score),), 0.0))
-    draft = draft_answer(question, read_question(question), passages, readings)
+    form = read_question(question)
+    candidates = find_candidates(question, form, passages, readings, None)
+    draft = draft_answer(question, form, candidates)
     assert draft is not None
     return draft
 
@@ -120,7 +123,7 @@ def test_a_name_that_is_called_is_no_answer() -> None:
 
 
 def test_nothing_read_is_no_answer() -> None:
-    assert draft_answer("Where?", read_question("Where?"), [], []) is None
+    assert draft_answer("Where?", read_question("Where?"), []) is None
 
 
 def test_questions_and_replies_of_the_agent_are_no_evidence() -> None:
