@@ -276,6 +276,21 @@ async def test_whether_something_holds_is_answered_by_facts_also_by_those_that_h
         assert (answer.text, answer.evidence[0].quote) == ("No", "tim lives in Kalmar")
 
 
+async def test_whether_somebody_does_what_a_fact_says_needs_no_other_word(url: str) -> None:
+    clock = FakeClock(SAID)
+    async with Longmind.open(url, clock=clock, span_reader=FindsWords()) as longmind:
+        mem = longmind.agent("ask", user="tim")
+        swimming = await mem.semantic.learn("tim", "hobby", "swimming", valid_from=SAID)
+        await mem.semantic.learn("tim", "uses", "train", valid_from=SAID)
+        clock.advance(60)
+        assert (await mem.ask("Do I still swim?")).text == "Yes"
+        assert not (await mem.ask("Do I train?")).known  # a train is used
+        await mem.semantic.end(swimming.fact, clock.now())
+        clock.advance(60)
+        assert (await mem.ask("Do I swim?")).text == "No"
+        assert not (await mem.ask("Do I swim on Mondays?")).known
+
+
 async def test_a_job_and_an_employer_are_told_apart(url: str) -> None:
     async with Longmind.open(url, span_reader=FindsWords()) as longmind:
         mem = longmind.agent("ask", user="tim")

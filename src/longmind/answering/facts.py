@@ -81,7 +81,7 @@ async def known_facts(
         asked = _Asked.of(question, subject)
         fitting = [fact for fact in summary.facts if not fact.retracted and asked.fits(fact.predicate)]
         if form.kind == "yes or no":
-            answer = await _whether(semantic, subject, asked, fitting)
+            answer = await _whether(semantic, subject, asked, summary.facts)
             if answer is not None:
                 return answer
         elif fitting:
@@ -103,16 +103,16 @@ async def former_facts(semantic: SemanticMemory, question: str, subjects: Sequen
     return None
 
 
-async def _whether(semantic: SemanticMemory, subject: str, asked: _Asked, fitting: Sequence[Fact]) -> KnownFacts | None:
+async def _whether(semantic: SemanticMemory, subject: str, asked: _Asked, facts: Sequence[Fact]) -> KnownFacts | None:
     """Return whether what a question names holds; None if no fact, current or ended, tells it."""
-    named = next((fact for fact in fitting if asked.names(fact)), None)
+    current = [fact for fact in facts if not fact.retracted]
+    named = next((fact for fact in current if asked.means(fact)), None)
     if named is not None:
         return KnownFacts("Yes", (named,), named.confidence)
-    ended = (fact for fact in await semantic.ended(subject) if asked.fits(fact.predicate) and asked.names(fact))
-    over = next(ended, None)
+    over = next((fact for fact in await semantic.ended(subject) if asked.means(fact)), None)
     if over is None:
         return None
-    instead = next((f for f in fitting if f.predicate == over.predicate and f.valid_from == over.valid_to), over)
+    instead = next((f for f in current if f.predicate == over.predicate and f.valid_from == over.valid_to), over)
     return KnownFacts("No", (instead,), instead.confidence)
 
 
@@ -185,6 +185,15 @@ class _Asked:
         content = _content(predicate)
         return bool(content) and content <= self.stems
 
+    def means(self, fact: Fact) -> bool:
+        """Whether it is asked whether a fact holds: it is asked for and named, or all that is said is its value."""
+        return (self.fits(fact.predicate) and self.names(fact)) or self._is_value_of(fact)
+
+    def _is_value_of(self, fact: Fact) -> bool:
+        """Whether a question names nothing but the value of a fact: "Do I swim?", of a hobby."""
+        content = self.stems - _SMALL
+        return fact.predicate in _OF_THEMSELVES and bool(content) and content == _content(str(fact.object))
+
     def names(self, fact: Fact) -> bool:
         """Whether the question names a fact: its value, or of what somebody has the kind ("Do I have a dog?").
 
@@ -205,6 +214,9 @@ def _content(text: str) -> frozenset[str]:
 _BESIDE_WORK = re.compile(r"\bwork(?:s|ing)?\s+(as|at|for|in|on)\b", re.IGNORECASE)
 _WORK = {"works as": ("as",), "works at": ("at", "for"), "works in": ("in", "on"), "works on": ("on", "in")}
 """The small words with which the predicates of work are asked for."""
+_OF_THEMSELVES = frozenset({"hobby", "habit", "diet", "has condition", "relationship", "believes in", "works as"})
+"""Predicates whose values say by themselves what somebody is or does."""
+_SMALL = frozenset(stem(word) for word in (*STOP_WORDS, "still", "yet", "now", "any", "anymore"))
 _QUESTION_WORDS = frozenset("what which who whom whose where when how why".split())
 
 

@@ -43,7 +43,8 @@ FAMILY = (
     r"|child|children|twins|wife|husband|spouse|partner|girlfriend|boyfriend|fianc[eé]e?|"
     r"grandmother|grandma|grandfather"
     r"|grandpa|grandparents|grandson|granddaughter|aunt|uncle|cousins?|niece|nephew|family|stepson|stepdaughter|stepmom"
-    r"|stepdad|mother-in-law|father-in-law|sister-in-law|brother-in-law|roommate|friends?|colleague|boss|coach|mentor"
+    r"|stepdad|mother-in-law|father-in-law|sister-in-law|brother-in-law|roommate|friends?|colleague|boss|manager"
+    r"|landlord|landlady|coach|mentor"
     r"|teacher|neighbou?rs?)"
 )
 PETS = (

@@ -200,6 +200,37 @@ async def test_a_claim_replaces_only_what_may_be_gone_for_whoever_knows_it(
     assert await holding(longmind) == {("lives in", home)}
 
 
+@pytest.mark.parametrize(
+    ("then", "learnt"),
+    [
+        ("my new home is kalmar", True),
+        ("from now on home is kalmar", True),
+        ("kalmar is home", False),
+    ],
+)
+async def test_what_a_sentence_calls_new_needs_no_second_opinion(
+    longmind: Longmind, script: ScriptedReaders, then: str, learnt: bool
+) -> None:
+    first = script.states("lund is home", "lives_in", "lund")
+    await say(longmind, first, script.states(then, "lives_in", "kalmar"))
+    assert await holding(longmind) == {("lives in", "kalmar" if learnt else "lund")}
+
+
+@pytest.mark.parametrize(
+    ("then", "learnt"),
+    [
+        ("it is kim@new.example, for the tickets", True),
+        ("a second one is kim@new.example, for the tickets", False),
+    ],
+)
+async def test_of_addresses_the_latest_is_meant_unless_it_is_a_second_one(
+    longmind: Longmind, script: ScriptedReaders, then: str, learnt: bool
+) -> None:
+    first = script.states("my mail is kim@old.example", "contact", "kim@old.example")
+    await say(longmind, first, script.states(then, "contact", "kim@new.example"))
+    assert await holding(longmind) == {("email address", "kim@new.example" if learnt else "kim@old.example")}
+
+
 @pytest.mark.parametrize(("gone", "left"), [(0.3, {("uses", "Outlook")}), (0.6, set())])
 async def test_a_claim_ends_only_what_may_be_gone_for_whoever_knows_it(
     longmind: Longmind, script: ScriptedReaders, gone: float, left: set[tuple[str, str]]

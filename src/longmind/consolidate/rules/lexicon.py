@@ -16,8 +16,8 @@ GOODS = (
     r"|plants?|garden|sofa|desk|couch|bed|table)"
 )
 """Things that one gets and has."""
-SINGLE_KIN = frozenset((*PARENTS, *PARTNERS, "partner", "fiancé", "fiancée"))
-"""Relatives of whom there is one at a time."""
+SINGLE_KIN = frozenset((*PARENTS, *PARTNERS, "partner", "fiancé", "fiancée", "boss", "manager", "landlord", "landlady"))
+"""Relatives and others of whom there is one at a time."""
 _OCCUPATIONS = (
     "nurse chef cook pilot lawyer attorney judge clerk mechanic plumber carpenter architect accountant journalist "
     "athlete actor actress musician comedian librarian veterinarian physician surgeon dentist therapist counselor "

@@ -57,7 +57,7 @@ _HAS = tuple(
     f"has {word}"
     for word in """partner wife husband spouse girlfriend boyfriend fiance fiancee child son daughter kid parent mother
     father mom mum dad sister brother sibling relative grandmother grandma grandfather grandpa aunt uncle cousin niece
-    nephew friend colleague boss roommate neighbour neighbor pet dog cat puppy kitten
+    nephew friend colleague boss manager landlord landlady roommate neighbour neighbor pet dog cat puppy kitten
     horse rabbit hamster parrot""".split()
 )
 """Who somebody's people and animals are, in the words of the patterns: a claim names them less exactly."""
@@ -201,6 +201,8 @@ DIET = Relation("diet", many=False, past="former diet", stay="diet for now", neg
 PHONE = Relation("phone number", many=False, past="former phone number", also=("contact",))
 MAIL = Relation("email address", many=False, past="former email address", also=("contact",))
 """Ways to reach somebody, of which the latest is meant; other contacts stand beside each other."""
+LATEST_MEANT = frozenset({PHONE.predicate, MAIL.predicate})
+"""The reader of changes takes another address or number for a second one, however plainly it is told."""
 PERSONAL_DEADLINE = Relation("deadline of", past="past deadline")
 """A date by which somebody has to do something that is not named: there may be several."""
 QUANTITY = Relation("amounts to", many=False, past="amounted to", coming="will amount to", stay="amounts for now to")

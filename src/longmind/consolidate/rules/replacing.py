@@ -43,6 +43,11 @@ _OF_ANY_MEASURE = frozenset(
 """Words beside an amount that tell no more than its unit does."""
 _ANY_PLAN = content_terms("appointment meeting date visit call lesson class session exam booking reservation event it")
 """Words for something planned that do not tell what it is."""
+_NEW = re.compile(r"\b(?:new|changed|from\s+(?:now|today)\s+on)\b", re.IGNORECASE)
+_ANOTHER = re.compile(
+    r"\b(?:second|another|extra|additional|other|spare|also|as\s+well|too|(?:only|just)\s+for|besides|backup)\b",
+    re.IGNORECASE,
+)
 _DATED = re.compile(r"\s*\((?P<time>[^()]*)\)$")
 _ANSWERING = re.compile(
     r"\b(?:answers?|reply|replies|respond|responses|write|speak|talk|chat|explain|communicate|correspond|switch|stick|"
@@ -56,6 +61,16 @@ _MANNERS = content_terms(
     + " ".join(LANGUAGE_NAMES)
 )
 """What says of an instruction about a language no more than that."""
+
+
+def says_another(sentence: str) -> bool:
+    """Whether a sentence says that what it states stands beside what was known: "a second address, for newsletters"."""
+    return _ANOTHER.search(sentence) is not None
+
+
+def says_new(sentence: str) -> bool:
+    """Whether a sentence says itself that what it states is new: "my new boss is called Mia"."""
+    return _NEW.search(sentence) is not None
 
 
 def takes_place(subject: str, stated: str, predicate: str, known: str, sentence: str = "") -> bool:

@@ -25,8 +25,8 @@ from longmind.consolidate.rules.extraction import (
     extract_memories,
     is_source,
 )
-from longmind.consolidate.rules.relations import OF_A_PARTNER
-from longmind.consolidate.rules.replacing import most_alike, takes_place
+from longmind.consolidate.rules.relations import LATEST_MEANT, OF_A_PARTNER
+from longmind.consolidate.rules.replacing import most_alike, says_another, says_new, takes_place
 from longmind.consolidate.unsure_claims import UnsureClaims, together
 from longmind.consolidate.work import Work
 from longmind.errors import Conflict, Forbidden, InvalidInput
@@ -337,7 +337,9 @@ async def _start(
     sure = claim.certain if claim.rest is None else _names_one(claim.rest, claim.object, others)
     if (others or claim.rest is not None) and (not sure or still):
         return None
-    if changed is not None and await changed.any_goes_on(others, memory, claim.span[0]):
+    sentence = _sentence(memory, claim)
+    told = not says_another(sentence) and (says_new(sentence) or claim.predicate in LATEST_MEANT)
+    if changed is not None and not told and await changed.any_goes_on(others, memory, claim.span[0]):
         return None
     if claim.since is None or any(fact.valid_from is None or fact.valid_from >= claim.since for fact in others):
         return start
@@ -398,7 +400,8 @@ async def _end_others(
     await work.draft.know_keys(map(predicate_key, claim.instead_of))
     for predicate in claim.instead_of:
         # that whoever has a partner is not single follows from the words alone, and the reader of changes misses it
-        checked_by = None if predicate in OF_A_PARTNER else changed
+        told = predicate in OF_A_PARTNER or says_new(_sentence(memory, claim))
+        checked_by = None if told else changed
         known = await semantic.know(claim.subject, predicate, as_of=memory.occurred_at)
         for fact in _displaced(claim, predicate, known, memory):
             # what it takes the place of held at least until it began, and at most until it was said
@@ -413,8 +416,7 @@ def _displaced(claim: Claim, predicate: str, known: Sequence[Fact], memory: Memo
     What its own text still holds for true stands beside it.
     """
     kept = [content_terms(value) for value in (claim.object, *claim.beside)]
-    sentence = sentence_at(memory.content, claim.span[0])
-    said = "" if sentence is None else sentence.text
+    said = _sentence(memory, claim)
     others = [
         fact
         for fact in known
@@ -425,6 +427,12 @@ def _displaced(claim: Claim, predicate: str, known: Sequence[Fact], memory: Memo
         return others
     alike = most_alike(claim.object, [str(fact.object) for fact in others])
     return [fact for fact, is_meant in zip(others, alike, strict=True) if is_meant]
+
+
+def _sentence(memory: Memory, claim: Claim) -> str:
+    """Return the sentence that states a claim of a memory."""
+    sentence = sentence_at(memory.content, claim.span[0])
+    return "" if sentence is None else sentence.text
 
 
 async def _end_fact(

@@ -237,6 +237,14 @@ def test_a_day_or_an_hour_is_when_something_takes_place(words: str, predicate: s
     assert kept(f"Our choir is {words}.", "property", words, subject="choir").predicate == predicate
 
 
+@pytest.mark.parametrize(
+    ("who", "many"), [("boss", False), ("manager", False), ("landlord", False), ("neighbour", True)]
+)
+def test_of_some_whom_one_knows_there_is_one(who: str, many: bool) -> None:
+    claim = kept(f"My {who} is called Gerrit.", "knows", "Gerrit")
+    assert (claim.predicate, claim.many) == (f"has {who}", many)
+
+
 @pytest.mark.parametrize(("food", "ends"), [("meat", True), ("chicken again", True), ("tofu", False)])
 def test_whoever_eats_meat_is_no_vegetarian(food: str, ends: bool) -> None:
     text = f"I eat {food}."
