@@ -338,8 +338,8 @@ async def _start(
     if (others or claim.rest is not None) and (not sure or still):
         return None
     sentence = _sentence(memory, claim)
-    told = not says_another(sentence) and (says_new(sentence) or claim.predicate in LATEST_MEANT)
-    if changed is not None and not told and await changed.any_goes_on(others, memory, claim.span[0]):
+    is_plain = not says_another(sentence) and (says_new(sentence) or claim.predicate in LATEST_MEANT)
+    if changed is not None and not is_plain and await changed.any_goes_on(others, memory, claim.span[0]):
         return None
     if claim.since is None or any(fact.valid_from is None or fact.valid_from >= claim.since for fact in others):
         return start
@@ -400,8 +400,8 @@ async def _end_others(
     await work.draft.know_keys(map(predicate_key, claim.instead_of))
     for predicate in claim.instead_of:
         # that whoever has a partner is not single follows from the words alone, and the reader of changes misses it
-        told = predicate in OF_A_PARTNER or says_new(_sentence(memory, claim))
-        checked_by = None if told else changed
+        is_plain = predicate in OF_A_PARTNER or says_new(_sentence(memory, claim))
+        checked_by = None if is_plain else changed
         known = await semantic.know(claim.subject, predicate, as_of=memory.occurred_at)
         for fact in _displaced(claim, predicate, known, memory):
             # what it takes the place of held at least until it began, and at most until it was said

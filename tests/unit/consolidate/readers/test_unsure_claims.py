@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from tests.unit.consolidate.test_changed_facts import START, Changes, ScriptedReaders, Statements
+from tests.unit.consolidate.readers.scripted_readers import ScriptedReaders
+from tests.unit.consolidate.readers.test_changed_facts import START
 
 from longmind import Longmind
-from longmind.consolidate import cycle
 from longmind.memory import AgentMemory
 from longmind.testing import FakeClock
 from longmind.types import Filter, Memory
@@ -20,20 +19,6 @@ pytestmark = pytest.mark.statement_reader
 WEEK = timedelta(days=7)
 PHONE = "my phone is a nokia, what can i delete?"
 AGAIN = "the nokia is slow again"
-
-
-@pytest.fixture
-def script(monkeypatch: pytest.MonkeyPatch) -> ScriptedReaders:
-    readers = Statements()
-    monkeypatch.setattr(cycle, "open_statement_reader", lambda: readers)
-    monkeypatch.setattr(cycle, "open_change_reader", lambda: Changes(readers))
-    return readers
-
-
-@pytest.fixture
-async def longmind() -> AsyncIterator[Longmind]:
-    async with Longmind.open("memory:", embedder="none") as opened:
-        yield opened
 
 
 @pytest.fixture
