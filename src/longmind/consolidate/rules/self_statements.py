@@ -25,7 +25,7 @@ _FORMS: dict[Form, str] = {
     "be": rf"(?:I(?:'m|\s+am)|we(?:'re|\s+are))\s+{ADVERBS}",
     "did": rf"(?:(?:I|we)(?:'ve|\s+have)?\s+{ADVERBS}|^(?:(?:just|recently|finally|yesterday)\s+)?)",
     "own": r"(?:I|we)(?:'ve|\s+have)\s+",
-    "my": r"(?:my|our)\s+",
+    "my": r"(?:my|our)\s+(?:new\s+)?",
 }
 """What stands before the verb. What was done is also told without a subject: "Just joined a gym"."""
 

@@ -47,6 +47,8 @@ def found(text: str, speaker: str | None = "Mel") -> list[tuple[str, str, str]]:
         ("My name is Ines.", "name", "Ines"),
         ("My phone is a Nokia G22 and it is slow.", "owns", "Nokia G22"),
         ("our car is an Opel", "owns", "Opel"),
+        ("My new phone is a Nokia G22.", "owns", "Nokia G22"),
+        ("Our new address is in Lisbon.", "lives in", "Lisbon"),
         ("I'm diabetic, type 2.", "has condition", "diabetic"),
         ("My phone is a Nokia G22, how do I block a number?", "owns", "Nokia G22"),
         ("I live in Lisbon and have a dog, do you know a good vet?", "lives in", "Lisbon"),
