@@ -23,7 +23,7 @@ from longmind.recall.rerank import ContextReranker
 from longmind.systems.scoped_store import ScopedStore
 from longmind.systems.semantic import ENDED_BY, SemanticMemory
 from longmind.text.questions import read_question
-from longmind.types import NOT_KNOWN, Answer, AnswerMethod, Citation, Hit, Memory
+from longmind.types import NOT_KNOWN, Answer, AnswerMethod, Citation, Hit, Link, Memory
 
 MOST_READ, MOST_LISTED = 5, 10
 """The most memories that the reader reads for one question, and for one that asks for several things."""
@@ -128,19 +128,22 @@ class Answerer:
 
     async def _learnt(self, known: KnownFacts) -> datetime:
         """Return when the newest of some facts was learnt, or that it has ended."""
-        store, scope, now = self.scoped.store, self.scoped.scope, self.scoped.now()
-        over = [fact.id for fact in known.facts if fact.valid_to is not None and fact.valid_to <= now]
-        links = await store.all_links(scope, over, relation=ENDED_BY) if over else []
-        memories = await store.get_all(scope, [link.target for link in links]) if links else []
+        endings = [link.target for link in await self._endings(known)]
+        memories = await self.scoped.store.get_all(self.scoped.scope, endings) if endings else []
         return max((known.learnt, *(memory.recorded_at for memory in memories)))
+
+    async def _endings(self, known: KnownFacts) -> list[Link]:
+        """Return the links from the facts that have ended to what says so."""
+        now = self.scoped.now()
+        over = [fact.id for fact in known.facts if fact.valid_to is not None and fact.valid_to <= now]
+        return await self.scoped.store.all_links(self.scoped.scope, over, relation=ENDED_BY) if over else []
 
     async def _from_facts(self, question: str, known: KnownFacts, min_confidence: float) -> Answer:
         """Return what facts say, with the words they were drawn from; the fact itself where these are gone."""
         if known.confidence < min_confidence:
             return _not_known(question, "fact", known.confidence)
-        store, scope, now = self.scoped.store, self.scoped.scope, self.scoped.now()
-        over = [fact.id for fact in known.facts if fact.valid_to is not None and fact.valid_to <= now]
-        endings = await store.all_links(scope, over, relation=ENDED_BY) if over else []
+        store, scope = self.scoped.store, self.scoped.scope
+        endings = await self._endings(known)
         wanted = {id for fact in known.facts for id in (fact.id, *(each.memory for each in fact.evidence))}
         wanted |= {link.target for link in endings}
         memories = {memory.id: memory for memory in await store.get_all(scope, sorted(wanted))}

@@ -61,11 +61,8 @@ def _things(question: str, asker: str) -> list[str]:
     """Return the names of what a question asks about: of "the grant report" and "our team meeting", longest first."""
     match = _THING.search(question)
     parts = [] if match is None else match["thing"].split()
-    return [name for size in range(len(parts), 0, -1) for name in _of_both(" ".join(parts[:size]), asker)]
-
-
-def _of_both(thing: str, asker: str) -> tuple[str, str]:
-    return f"{asker}'s {thing}", thing
+    things = [" ".join(parts[:size]) for size in range(len(parts), 0, -1)]
+    return [name for thing in things for name in (f"{asker}'s {thing}", thing)]
 
 
 def _names(name: str) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -21,6 +22,8 @@ async def ended_places(store: Store, scope: Scope, memories: Mapping[str, Memory
     "I weigh 92 kg and live in Porto" is no evidence for a weight any more once another is known, but for Porto it is.
     """
     links = await store.all_links(scope, sorted(memories), relation="derived_from", direction="in")
+    if not links:
+        return {}
     records = await store.get_all(scope, list(dict.fromkeys(link.source for link in links)))
     over: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
     holding: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
@@ -49,7 +52,5 @@ def _touch(place: tuple[int, int], other: tuple[int, int]) -> bool:
 
 def _value(text: str, span: tuple[int, int], fact: Fact) -> tuple[int, int]:
     """Return where the words of a fact state its value; all of them, where they do so in other words."""
-    start, end = span
-    value = str(fact.object)
-    place = text.casefold().find(value.casefold(), start, end)
-    return (start, end) if place < 0 else (place, place + len(value))
+    match = re.compile(re.escape(str(fact.object)), re.IGNORECASE).search(text, *span)
+    return span if match is None else match.span()

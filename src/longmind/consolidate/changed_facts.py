@@ -17,7 +17,7 @@ from longmind.consolidate.predicates import declare_learnt
 from longmind.consolidate.rules.extraction import UNSURE, ReadText
 from longmind.consolidate.rules.framing import framed
 from longmind.consolidate.rules.naming import subject_of, value_of
-from longmind.consolidate.rules.relations import CHANGEABLE, CHECKED, DENIALS, LASTING
+from longmind.consolidate.rules.relations import CHANGEABLE, CHECKED, DENIALS, LASTING, OF_HEALTH
 from longmind.consolidate.unsure_claims import KIND as CLAIM
 from longmind.consolidate.unsure_claims import UnsureClaims, as_fact
 from longmind.consolidate.work import Work
@@ -181,7 +181,8 @@ class ChangedFacts:
                     continue
                 statuses = _statuses_of_new(text, candidate.fact, change)
                 # what is planned, denied or holds for some time only has not taken the place of anything
-                if framed(text.said.text, place) is None and statuses <= {"current", "ended"}:
+                of_health = _is_of(candidate.fact.predicate, OF_HEALTH)
+                if framed(text.said.text, place, of_health=of_health) is None and statuses <= {"current", "ended"}:
                     await self._change(memory, text, candidate, change, ended=ended)
 
     def _candidates(self, memory: Memory, text: ReadText) -> list[_Candidate]:

@@ -60,9 +60,11 @@ class UnsureClaims:
             self._add(record)
             return record
         if all(each["memory"] != memory.id for each in known.body["evidence"]):
+            confidence = known.body["confidence"]
+            again = memory.session in {each["session"] for each in known.body["evidence"]}
             body = {
                 **known.body,
-                "confidence": together(known.body["confidence"], claim.confidence),
+                "confidence": max(confidence, claim.confidence) if again else together(confidence, claim.confidence),
                 "evidence": [*known.body["evidence"], evidence],
             }
             changes = {"body": body, "expires_at": self.work.clock.now() + _KEPT}

@@ -48,8 +48,8 @@ _SAID = re.compile(
     re.IGNORECASE,
 )
 _EXPERTS = re.compile(
-    r"(?:doctors?|dr|gps?|surgeons?|nurses?|midwife|midwives|dentists?|physios?|physiotherapists?|vets?|specialists?"
-    r"|consultants?|\w+ologists?|paediatricians?|pediatricians?|psychiatrists?|pharmacists?)",
+    r"(?:doctors?|dr|gps?|surgeons?|nurses?|midwife|midwives|dentists?|physios?|physiotherapists?|vets?"
+    r"|\w+ologists?|paediatricians?|pediatricians?|psychiatrists?|pharmacists?)",
     re.IGNORECASE,
 )
 """Those whose word on somebody's health is what is known of it."""
@@ -57,10 +57,11 @@ _OWN = re.compile(r"(?:i|we|i['’]?m|i['’]?ve|we['’]?re|we['’]?ve|i['’]
 """Whoever says it is the speaker, or is asked to say it: "I told you that I moved"."""
 
 
-def framed(text: str, at: int) -> Status | None:
+def framed(text: str, at: int, *, of_health: bool = False) -> Status | None:
     """Return the status of what stands at a place of a text if something around it takes it back.
 
-    Words that stand in quotation marks alone are a title, and no quotation.
+    Words that stand in quotation marks alone are a title, and no quotation. ``of_health`` is whether it is about
+    somebody's health, of which a doctor's word is no hearsay.
     """
     before = text[:at]
     if _is_quoted(before) and not before.endswith(('"', "“")):
@@ -77,7 +78,7 @@ def framed(text: str, at: int) -> Status | None:
     match = _SAYING.search(led)
     if match is None or _TO_ME.search(led, match.start()):
         return None
-    if _OWN.fullmatch(match["who"]) or _EXPERTS.fullmatch(match["who"]):
+    if _OWN.fullmatch(match["who"]) or (of_health and _EXPERTS.fullmatch(match["who"])):
         return None
     return "reported"
 

@@ -24,7 +24,7 @@ _RETIRED = re.compile(
 )
 """Whoever is, or did, this has no work any more."""
 _MEAT = re.compile(
-    r"(?:\w+\s+)?(?:meat|beef|pork|chicken|lamb|turkey|bacon|ham|steaks?|burgers?|sausages?)(?:\s+(?:again|now))?",
+    r"(?:meat|beef|pork|chicken|lamb|turkey|bacon|ham|steaks?|burgers?|sausages?)(?:\s+(?:again|now))?",
     re.IGNORECASE,
 )
 """Whoever eats this is no vegetarian."""

@@ -201,6 +201,8 @@ DIET = Relation("diet", many=False, past="former diet", stay="diet for now", neg
 PHONE = Relation("phone number", many=False, past="former phone number", also=("contact",))
 MAIL = Relation("email address", many=False, past="former email address", also=("contact",))
 """Ways to reach somebody, of which the latest is meant; other contacts stand beside each other."""
+OF_HEALTH = frozenset({"condition", "allergy", "medication"})
+"""Relations of which a doctor's word counts."""
 LATEST_MEANT = frozenset({PHONE.predicate, MAIL.predicate})
 """The reader of changes takes another address or number for a second one, however plainly it is told."""
 PERSONAL_DEADLINE = Relation("deadline of", past="past deadline")

@@ -69,8 +69,8 @@ def says_another(sentence: str) -> bool:
 
 
 def says_new(sentence: str) -> bool:
-    """Whether a sentence says itself that what it states is new: "my new boss is called Mia"."""
-    return _NEW.search(sentence) is not None
+    """Whether a sentence says itself that what it states is new, and no second one: "my new boss is called Mia"."""
+    return _NEW.search(sentence) is not None and not says_another(sentence)
 
 
 def takes_place(subject: str, stated: str, predicate: str, known: str, sentence: str = "") -> bool:

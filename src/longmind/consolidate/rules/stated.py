@@ -15,7 +15,7 @@ from longmind.consolidate.rules import changes
 from longmind.consolidate.rules.claims import Claim, Reason, Refused
 from longmind.consolidate.rules.framing import framed
 from longmind.consolidate.rules.naming import FAMILIES, object_of, relation_of, subject_of, time_of, words_of
-from longmind.consolidate.rules.relations import Relation, known_by_name
+from longmind.consolidate.rules.relations import OF_HEALTH, Relation, known_by_name
 from longmind.models.statements import StatedClaim, Status
 from longmind.text.dates import NamedTime
 from longmind.text.durations import resolve_duration, resolve_end
@@ -96,7 +96,7 @@ def settled_status(claim: StatedClaim, text: str, said_at: datetime) -> Status:
     condition or somebody else's word; that there is a relative holds there too ("my aunt says").
     """
     mentioned = claim.status == "current" and claim.relation in FAMILIES
-    if claim.status in _CHANGING and not mentioned and (status := framed(text, claim.object[0])) is not None:
+    if claim.status in _CHANGING and not mentioned and (status := _framed(claim, text)) is not None:
         return status
     if claim.status == "ended" and claim.time is not None and _PAUSE.match(words_of(text, claim.time)):
         length = resolve_duration(words_of(text, claim.time))
@@ -122,6 +122,10 @@ def settled_status(claim: StatedClaim, text: str, said_at: datetime) -> Status:
     # without a home in it the next one counts, too: "Greetings from Tallinn! I'm here for six weeks."
     context = sentence.text if sentence is not None and tells_of_home else text
     return "temporary" if changes.tells_of_stay(context) else "current"
+
+
+def _framed(claim: StatedClaim, text: str) -> Status | None:
+    return framed(text, claim.object[0], of_health=claim.relation in OF_HEALTH)
 
 
 def _is_moved(claim: StatedClaim, text: str) -> re.Match[str] | None:

@@ -338,7 +338,7 @@ async def _start(
     if (others or claim.rest is not None) and (not sure or still):
         return None
     sentence = _sentence(memory, claim)
-    is_plain = not says_another(sentence) and (says_new(sentence) or claim.predicate in LATEST_MEANT)
+    is_plain = says_new(sentence) or (claim.predicate in LATEST_MEANT and not says_another(sentence))
     if changed is not None and not is_plain and await changed.any_goes_on(others, memory, claim.span[0]):
         return None
     if claim.since is None or any(fact.valid_from is None or fact.valid_from >= claim.since for fact in others):

@@ -84,6 +84,15 @@ async def test_told_again_at_once_it_is_no_likelier(mem: AgentMemory, script: Sc
     assert await facts(mem) == set()
 
 
+async def test_often_told_at_once_it_is_no_likelier_later(mem: AgentMemory, script: ScriptedReaders) -> None:
+    texts = [script.states(f"{PHONE} {number}", "owns", "nokia", confidence=0.5) for number in range(4)]
+    await say(mem, *texts, session="one")
+    await say(mem, script.states(AGAIN, "owns", "nokia", confidence=0.6))
+    assert await facts(mem) == set()
+    (claim,) = await claims(mem)
+    assert claim.body["confidence"] == pytest.approx(0.8)
+
+
 async def test_what_is_doubtful_twice_is_told_a_third_time(mem: AgentMemory, script: ScriptedReaders) -> None:
     script.states(PHONE, "owns", "nokia", confidence=0.5)
     await say(mem, PHONE, script.states(AGAIN, "owns", "nokia", confidence=0.5))

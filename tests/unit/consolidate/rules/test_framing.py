@@ -32,8 +32,7 @@ from longmind.consolidate.rules.framing import framed
         ("She told me to move, so I live in Ghent now.", "Ghent", None),
         ("My aunt said it is over and moved to Ghent.", "Ghent", "reported"),
         ("The boss said it is over and sent me to Ghent.", "Ghent", None),
-        ("Her doctor said the wrist is healed.", "wrist", None),
-        ("My cardiologist says I have a murmur.", "murmur", None),
+        ("Her doctor said the wrist is healed.", "wrist", "reported"),
         ("I asked the office to give me until Friday and they refused.", "Friday", "hypothetical"),
         ("I applied for a flat in Ghent. It was turned down.", "Ghent", "hypothetical"),
         ("I asked for a flat in Ghent and they said yes.", "Ghent", None),
@@ -43,3 +42,15 @@ from longmind.consolidate.rules.framing import framed
 )
 def test_what_takes_a_statement_back(text: str, words: str, status: str | None) -> None:
     assert framed(text, text.index(words)) == status
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "status"),
+    [
+        ("Her doctor said the wrist is healed.", "wrist", None),
+        ("My cardiologist says I have a murmur.", "murmur", None),
+        ("My aunt says I have a murmur.", "murmur", "reported"),
+    ],
+)
+def test_of_health_a_doctors_word_counts(text: str, words: str, status: str | None) -> None:
+    assert framed(text, text.index(words), of_health=True) == status

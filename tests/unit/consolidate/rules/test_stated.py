@@ -245,7 +245,9 @@ def test_of_some_whom_one_knows_there_is_one(who: str, many: bool) -> None:
     assert (claim.predicate, claim.many) == (f"has {who}", many)
 
 
-@pytest.mark.parametrize(("food", "ends"), [("meat", True), ("chicken again", True), ("tofu", False)])
+@pytest.mark.parametrize(
+    ("food", "ends"), [("meat", True), ("chicken again", True), ("tofu", False), ("vegan sausages", False)]
+)
 def test_whoever_eats_meat_is_no_vegetarian(food: str, ends: bool) -> None:
     text = f"I eat {food}."
     endings = list(implied_endings(stated(text, "diet", food), text, "ann", DAY))
